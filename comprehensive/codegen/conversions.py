@@ -18,7 +18,7 @@ from typing import TypeAlias, assert_never, overload
 
 from msgspec import Struct
 
-from comprehensive.kernel_ir.kernel import AGAIN, Barrier, Comment, Kernel, KernelStmt, OfTiles, SharedTile
+from comprehensive.kernel_ir.kernel import OPAQUE, Barrier, Comment, Kernel, KernelStmt, OfTiles, SharedTile
 from comprehensive.loops.types import type_of
 from comprehensive.metafork.ast import (
     Assign,
@@ -222,6 +222,6 @@ def _element_type(expr: Name | Index | Call, types: _Types) -> ScalarType | None
             type = types[array]
         case Call(function=function, arguments=arguments):
             # The compiler forgets where the value comes from, which is an element all the same.
-            (again,) = arguments if function == AGAIN else (None,)
+            (again,) = arguments if function == OPAQUE else (None,)
             return _element_type(again, types) if isinstance(again, Name | Index) else None
     return type if type.is_storage else None

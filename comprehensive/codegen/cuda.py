@@ -18,25 +18,25 @@ from comprehensive.codegen.source_lines import GENERATED_LINE, mark
 from comprehensive.codegen.tables import tables_of
 from comprehensive.codegen.wrap import wrapped
 from comprehensive.kernel_ir.kernel import (
-    TOGETHER,
+    WIDTH,
     Await,
     Barrier,
     Box,
     Comment,
     Commit,
     Feed,
-    Fetch,
     Kernel,
     KernelParameter,
     KernelStmt,
     LoadMatrices,
     MultiplyAdd,
     OfKernel,
-    Put,
+    Prefetch,
     SharedTile,
     Stage,
     StageBox,
     StageRow,
+    StorePrefetched,
     Vectors,
     VectorStore,
 )
@@ -62,7 +62,7 @@ def print_kernel(kernel: Kernel, *, marked: bool = False) -> str:
         parameters=[print_parameter(p) for p in kernel.parameters],
         constants=[
             *(f"int {name}" for name in kernel.constants),
-            *([f"int {TOGETHER}"] if kernel.together else []),
+            *([f"int {WIDTH}"] if kernel.together else []),
         ],
         threads=" * ".join(map(print_expr, kernel.block)),
         blocks=kernel.blocks,
@@ -143,7 +143,7 @@ def print_parameter(parameter: KernelParameter) -> str:
 
 def _feed(feed: Feed) -> str:
     """The declaration of the object that copies."""
-    kind = "cf_turned_feed" if feed.turned else "cf_feed"
+    kind = "cf_transposed_copy" if feed.turned else "cf_tiled_copy"
     constants = [feed.type.value, *map(print_expr, feed.constants)]
     stride, *numbers = map(print_expr, feed.numbers)
     if feed.row_numbers is not None:
@@ -196,7 +196,7 @@ class _Style(Struct, frozen=True):
 
 def _shared_name(kernel: Kernel) -> str:
     """The name of a kernel's shared memory, which templates and functions of C must not have in common."""
-    return "cf_pieces" if kernel.constants else "cf_shared"
+    return "cf_smem" if kernel.constants else "cf_shared"
 
 
 def _lines(statement: OfKernel, shared_name: str) -> Sequence[str]:
@@ -214,10 +214,10 @@ def _lines(statement: OfKernel, shared_name: str) -> Sequence[str]:
             constants = f"{print_expr(statement.vectors)}, {print_expr(statement.lanes)}"
             numbers = ", ".join(map(print_expr, (count, lane)))
             return (f"cf_stage_row<{constants}>({print_expr(shared)}, &{print_expr(source)}, {numbers});",)
-        case Fetch():
-            return (f"{statement.feed}.fetch();",)
-        case Put():
-            return (f"{statement.feed}.put({print_expr(statement.shared)});",)
+        case Prefetch():
+            return (f"{statement.feed}.prefetch();",)
+        case StorePrefetched():
+            return (f"{statement.feed}.store({print_expr(statement.shared)});",)
         case Box():
             return (_box(statement),)
         case StageBox():
@@ -226,7 +226,7 @@ def _lines(statement: OfKernel, shared_name: str) -> Sequence[str]:
             constants = f"{print_expr(statement.together)}, {print_expr(count)}, {print_expr(apart)}"
             return (f"cf_vectors<{constants}>(&{print_expr(registers)}, &{print_expr(source)});",)
         case VectorStore(target=target, registers=registers):
-            return (f"cf_store_vector<{TOGETHER}>(&{print_expr(target)}, &{print_expr(registers)});",)
+            return (f"cf_store_vector<{WIDTH}>(&{print_expr(target)}, &{print_expr(registers)});",)
         case LoadMatrices(registers=registers, source=source, turned=turned):
             arguments = ", ".join((print_expr(registers), f"&{print_expr(source)}"))
             return (f"cf_load_matrices<{str(turned).lower()}>({arguments});",)

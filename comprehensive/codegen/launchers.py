@@ -20,7 +20,7 @@ from comprehensive.codegen.header_view import RegionView
 from comprehensive.codegen.tables import Table, tables_of
 from comprehensive.kernel_ir.axes import axis_extents
 from comprehensive.kernel_ir.c_expr import c_comment, c_string, mentions, polynomial, wide
-from comprehensive.kernel_ir.kernel import TOGETHER, Kernel, KernelParameter, Source
+from comprehensive.kernel_ir.kernel import WIDTH, Kernel, KernelParameter, Source
 from comprehensive.loops.ir import Nest, Role
 from comprehensive.loops.types import exact_product
 from comprehensive.metafork.ast import Expr, IntLiteral, ScalarType
@@ -163,7 +163,7 @@ class RegionSource(Struct, frozen=True):
     @property
     def together(self) -> str:
         """The number of elements that an access of a tile takes (vector width), as the launcher knows it."""
-        return "cf_together" if self.widths else "1"
+        return "cf_width" if self.widths else "1"
 
     @property
     def widths(self) -> str:
@@ -301,7 +301,7 @@ def _kernel_number(kernel: Kernel) -> str:
     """Return the C expression for the place of a kernel among those of all instances and vectors."""
     if not kernel.together:
         return _INSTANCE
-    tests = [f"{TOGETHER} == {count} ? {k} : " for k, count in enumerate(kernel.together[:-1])]
+    tests = [f"{WIDTH} == {count} ? {k} : " for k, count in enumerate(kernel.together[:-1])]
     return f"{len(kernel.together)} * {_INSTANCE} + ({''.join(tests)}{len(kernel.together) - 1})"
 
 
@@ -341,7 +341,7 @@ def _launch(
 ) -> KernelLaunch:
     computed: list[Local] = []
     addresses: list[str] = []
-    own = ("cf_sweeps",) * kernel.does_sweeps + (TOGETHER,) * bool(kernel.together)
+    own = ("cf_sweeps",) * kernel.does_sweeps + (WIDTH,) * bool(kernel.together)
     for parameter in kernel.parameters:
         value = _computed(parameter, kernel, nest, types)
         if value is None:

@@ -107,7 +107,7 @@ def tile_costs(region: RegionPlan, selection: Dispatch) -> TileCosts | None:
         limits=bounds,
         unused=(
             *(() if region.several else ("cf_sweeps",)),
-            *(() if is_vectored else ("cf_together",)),
+            *(() if is_vectored else ("cf_width",)),
         ),
         works=tuple(works),
         instances=tuple(instances),
@@ -117,7 +117,7 @@ def tile_costs(region: RegionPlan, selection: Dispatch) -> TileCosts | None:
     )
 
 
-_ELEMENTS = """cf_together: how many elements an access takes, 4 where data and rows begin at multiples of 16 bytes,
+_ELEMENTS = """cf_width: how many elements an access takes, 4 where data and rows begin at multiples of 16 bytes,
    perhaps 2, else 1."""
 
 
@@ -191,7 +191,7 @@ def _row(plan: TilePlan, instance: Instance, together: int) -> WorkRow:
 
 def _row_of(kernel: Kernel, first: int) -> str:
     *others, last = range(first, first + max(1, len(kernel.together)))
-    cases = [f"cf_together == {n} ? {row} : " for n, row in zip(kernel.together, others, strict=False)]
+    cases = [f"cf_width == {n} ? {row} : " for n, row in zip(kernel.together, others, strict=False)]
     return f"{''.join(cases)}{last}"
 
 

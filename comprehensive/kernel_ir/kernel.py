@@ -27,13 +27,13 @@ from comprehensive.metafork.ast import Expr, For, If, Index, IntLiteral, Name, S
 from comprehensive.metafork.own_statement import OwnCall, OwnStatement
 from comprehensive.metafork.walk import statements_in
 
-TOGETHER = "cf_together"
+WIDTH = "cf_width"
 """The constant of kernels that access vectors: how many elements are accessed together in global memory, 4, 2 or 1."""
 CONTRACTS = "cf_contracts"
 """A function of kernels with tensor cores: whether ``a * b + c`` is one multiply-add in them, as those compute it."""
 MULTIPLIES_HALVES = "cf_multiplies_halves"
 """A function of kernels: whether the device has the tensor cores for elements of 16 bits that they are written for."""
-AGAIN = "cf_again"
+OPAQUE = "cf_opaque"
 """A function of kernels that returns its argument, which the compiler then takes for something new."""
 BLOCK_FIRST, BLOCK_STEPS = "cf_block_first", "cf_block_steps"
 """Functions of kernels over tiles: of a loop of so many steps (first argument) the first step that a block does, and
@@ -136,8 +136,8 @@ class Feed(OfTiles, Struct, frozen=True):
     """The threads of the block, each with its number ``thread``."""
     turned: bool
     vectors: Expr
-    """Whether pieces that are turned are read 16 bytes at a time, and are fetched and put, not staged; of others
-    :data:`TOGETHER`, 4 for copies of 16 bytes."""
+    """Whether pieces that are turned are read 16 bytes at a time, and are prefetched and stored, not staged; of others
+    :data:`WIDTH`, 4 for copies of 16 bytes."""
     row_numbers: Index | None = None
     row_number_type: ScalarType = ScalarType.INT
 
@@ -177,14 +177,14 @@ class StageRow(OfTiles, OwnCall, Struct, frozen=True):
     vectors: Expr
 
 
-class Fetch(OfTiles, OwnCall, Struct, frozen=True):
-    """All threads of the block read the next piece of a feed that is turned into registers."""
+class Prefetch(OfTiles, OwnCall, Struct, frozen=True):
+    """All threads of the block read the next piece of a feed that is turned into registers, ahead of its use."""
 
     feed: str
 
 
-class Put(OfTiles, OwnCall, Struct, frozen=True):
-    """A store of what has been fetched into shared memory, at ``shared``."""
+class StorePrefetched(OfTiles, OwnCall, Struct, frozen=True):
+    """A store of what has been prefetched into shared memory, at ``shared``."""
 
     feed: str
     shared: Expr
@@ -296,8 +296,8 @@ OfKernel: TypeAlias = (
     | Feed
     | Stage
     | StageRow
-    | Fetch
-    | Put
+    | Prefetch
+    | StorePrefetched
     | Box
     | StageBox
     | Vectors
@@ -353,7 +353,7 @@ class Kernel(Struct, frozen=True, cache_hash=True):
     alignments: tuple[Alignment, ...] = ()
     """The alignments of its vectors; for launches that do not meet them elements are accessed one by one."""
     together: tuple[int, ...] = ()
-    """The values of ``TOGETHER`` that a kernel with alignments is compiled for, those that ask for most first."""
+    """The values of ``WIDTH`` that a kernel with alignments is compiled for, those that ask for most first."""
     limits: tuple[tuple[str, Expr], ...] = ()
     """Bounds over scalars of the nest, by the names of the parameters that hold them."""
     extents: tuple[Expr, ...] = ()

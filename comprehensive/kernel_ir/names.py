@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from comprehensive.kernel_ir.kernel import Fetch, KernelStmt, Put, Stage, StageBox
+from comprehensive.kernel_ir.kernel import KernelStmt, Prefetch, Stage, StageBox, StorePrefetched
 from comprehensive.loops.access import names_read
 from comprehensive.loops.ir import Nest
 from comprehensive.loops.traverse import declared_names as names_declared_in
@@ -51,7 +51,7 @@ def names_in_kernel(body: Iterable[KernelStmt]) -> frozenset[str]:
         match statement:
             case For(type=None, iterator=name):
                 names.add(name)
-            case Stage() | Put() | Fetch() | StageBox():
+            case Stage() | StorePrefetched() | Prefetch() | StageBox():
                 names.add(statement.feed)
             case _:
                 pass

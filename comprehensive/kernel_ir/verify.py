@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from comprehensive.kernel_ir.kernel import Barrier, Fetch, KernelStmt, Put, Stage, StageBox
+from comprehensive.kernel_ir.kernel import Barrier, KernelStmt, Prefetch, Stage, StageBox, StorePrefetched
 from comprehensive.metafork.ast import For, If
 from comprehensive.metafork.walk import bodies, statements_in
 
-OF_ALL_THREADS = (Barrier, Stage, StageBox, Fetch, Put)
+OF_ALL_THREADS = (Barrier, Stage, StageBox, Prefetch, StorePrefetched)
 """The statements that all threads of a block do together."""
 
 

@@ -20,25 +20,25 @@ import numpy as np
 
 from comprehensive.kernel_ir.kernel import (
     EXPECTED,
-    TOGETHER,
     VECTOR,
+    WIDTH,
     Await,
     Barrier,
     Box,
     Comment,
     Commit,
     Feed,
-    Fetch,
     Kernel,
     KernelStmt,
     LoadMatrices,
     MultiplyAdd,
     OfTiles,
-    Put,
+    Prefetch,
     SharedTile,
     Stage,
     StageBox,
     StageRow,
+    StorePrefetched,
     Vectors,
     VectorStore,
 )
@@ -89,7 +89,7 @@ def block_work(
     together: int = 0,
 ) -> Work:
     """The work of the block with these numbers; they and the extents of a block, its ``shape``, have x last."""
-    walk = Walk(kernel, {**values, TOGETHER: together}, shape, number)
+    walk = Walk(kernel, {**values, WIDTH: together}, shape, number)
     walk.statements(kernel.body, 1)
     return walk.work()
 
@@ -198,14 +198,14 @@ class Walk:
                 self._copies.box_staged(statement, times)
             case StageRow():
                 self._copies.row_staged(statement, times)
-            case Fetch():
+            case Prefetch():
                 self._copies.fetched(statement.feed, times)
-            case Put():
+            case StorePrefetched():
                 self._copies.put(statement.feed, times)
             case Vectors():
                 self._vectors(statement, times)
             case VectorStore():
-                together = self.values[TOGETHER]
+                together = self.values[WIDTH]
                 begin = self._value(statement.target.subscripts[0], times)
                 for first in range(0, VECTOR, together):
                     place = self._moved(begin, first, times)

@@ -18,11 +18,11 @@ from typing import Protocol, TypeAlias, assert_never
 from msgspec import Struct, field
 
 from comprehensive.kernel_ir.kernel import (
-    AGAIN,
     BLOCK_FIRST,
     BLOCK_STEPS,
     CONTRACTS,
     MULTIPLIES_HALVES,
+    OPAQUE,
     Kernel,
     KernelStmt,
     SharedTile,
@@ -243,7 +243,7 @@ class Expressions(Struct, frozen=True, dict=True):
         function, arguments = expression.function, tuple(map(self.of, expression.arguments))
         if function in (CONTRACTS, MULTIPLIES_HALVES):
             return _constant(1)  # by default it does, and it is chosen where there are such cores
-        if function in (AGAIN, BLOCK_STEPS):  # a block is taken to do all steps
+        if function in (OPAQUE, BLOCK_STEPS):  # a block is taken to do all steps
             return arguments[0]
         if function == BLOCK_FIRST:
             return _constant(0)

@@ -4,7 +4,8 @@
     lane 0 from byte 0 to byte 0, lane 1 from 16 to 16, lane 2 from 4*stride to 32, ...
 
 The schedule says what a piece is; which thread copies what of it is decided in `templates/runtime/cf_device.cuh`
-(`cf_feed`, `cf_turned_feed`, `cf_box`, `cf_stage_row`), whose arithmetic stands here once more.  A test runs both.
+(`cf_tiled_copy`, `cf_transposed_copy`, `cf_box`, `cf_stage_row`), whose arithmetic stands here once more.  A test runs
+both.
 """
 
 from __future__ import annotations
@@ -16,16 +17,16 @@ import numpy as np
 from msgspec import Struct
 
 from comprehensive.kernel_ir.kernel import (
-    TOGETHER,
+    WIDTH,
     Box,
     Feed,
-    Fetch,
     Kernel,
     OfTiles,
-    Put,
+    Prefetch,
     Stage,
     StageBox,
     StageRow,
+    StorePrefetched,
 )
 from comprehensive.loops.access import names_read, substitute
 from comprehensive.machine.parameters import WARP_THREADS
@@ -85,7 +86,7 @@ def staged_copies(
     kernel: Kernel, launch: Launched, number: Sequence[int], warp: int, together: int
 ) -> tuple[StagedCopy, ...]:
     """Return what a warp of the block with this number (x last) copies, of each statement the first piece."""
-    walk = _Staging(kernel, {**launch.values, TOGETHER: together}, launch.block, number, warp)
+    walk = _Staging(kernel, {**launch.values, WIDTH: together}, launch.block, number, warp)
     walk.statements(kernel.body, 1)
     return tuple(walk.found.values())
 
@@ -144,7 +145,7 @@ class _Staging(Walk):
                         "size": statement.type.size_bytes,
                     },
                 )
-            case Stage() | Fetch() | Put():
+            case Stage() | Prefetch() | StorePrefetched():
                 self._piece(statement)
             case StageBox():
                 box, numbers = self._begun[statement.feed]
@@ -174,14 +175,14 @@ class _Staging(Walk):
         self.values |= dict(zip(statement.places, places, strict=True))
         return self._value(statement.source.subscripts[0], 0)
 
-    def _piece(self, statement: Stage | Fetch | Put) -> None:
+    def _piece(self, statement: Stage | Prefetch | StorePrefetched) -> None:
         feed, numbers = self._begun[statement.feed]
         assert isinstance(feed, Feed)
-        if isinstance(statement, Fetch):
+        if isinstance(statement, Prefetch):
             self._fetched_first.setdefault(statement.feed, [*fetched(numbers)])
             return
         kind = "turned piece" if feed.turned else "piece"
-        if isinstance(statement, Put):
+        if isinstance(statement, StorePrefetched):
             moved: Iterator[Moved] = iter([*self._fetched_first[statement.feed], *put(numbers)])
         else:
             moved = turned_copies(numbers) if feed.turned else piece_copies(numbers)
@@ -230,7 +231,7 @@ class _Staging(Walk):
 
 
 def piece_copies(feed: Numbers) -> Iterator[Moved]:
-    """The copies of `cf_feed::stage`."""
+    """The copies of `cf_tiled_copy::stage`."""
     rows, columns, threads, pitch = feed["rows"], feed["columns"], feed["threads"], feed["pitch"]
     thread, vector = np.asarray(feed["thread"]), VECTOR_BYTES // feed["size"]
     in_vectors = rows > 1 and columns % vector == 0
@@ -257,7 +258,7 @@ def piece_copies(feed: Numbers) -> Iterator[Moved]:
 
 
 def turned_copies(feed: Numbers) -> Iterator[Moved]:
-    """The copies of `cf_turned_feed::stage`."""
+    """The copies of `cf_transposed_copy::stage`."""
     lanes = min(feed["columns"], _MOST_LANES)
     row, column, rows, each = _turned(feed, lanes, 1)
     for down in range(0, feed["rows"], each):
@@ -268,7 +269,7 @@ def turned_copies(feed: Numbers) -> Iterator[Moved]:
 
 
 def fetched(feed: Numbers) -> Iterator[Moved]:
-    """The loads of `cf_turned_feed::fetch`, into registers."""
+    """The loads of `cf_transposed_copy::prefetch`, into registers."""
     row, column, rows, each = _turned(feed, feed["columns"] // _FOUR, _FOUR)
     for down in range(0, feed["rows"], each):
         active = (down < rows) & (column < feed["valid_columns"])
@@ -276,7 +277,7 @@ def fetched(feed: Numbers) -> Iterator[Moved]:
 
 
 def put(feed: Numbers) -> Iterator[Moved]:
-    """The stores of `cf_turned_feed::put`, out of registers: what was not there as zeros."""
+    """The stores of `cf_transposed_copy::store`, out of registers: what was not there as zeros."""
     row, column, _, each = _turned(feed, feed["columns"] // _FOUR, _FOUR)
     for down in range(0, feed["rows"], each):
         for left in range(_FOUR):

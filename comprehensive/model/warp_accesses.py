@@ -19,7 +19,7 @@ import numpy as np
 from msgspec import Struct
 
 from comprehensive.diagnostics import GENERATED
-from comprehensive.kernel_ir.kernel import TOGETHER, Kernel, SharedTile
+from comprehensive.kernel_ir.kernel import WIDTH, Kernel, SharedTile
 from comprehensive.loops.access import accesses
 from comprehensive.loops.ir import Nest
 from comprehensive.machine.parameters import WARP_THREADS, WORD_BYTES
@@ -108,7 +108,7 @@ def warp_accesses(
         if any(lane is not None for lane in lanes):
             seen.setdefault(key, []).append((touch, lanes))
 
-    values = {**launch.values, TOGETHER: together}
+    values = {**launch.values, WIDTH: together}
     Walk(kernel, values, launch.block, number, watch).statements(kernel.body, 1)
     places = _Sites(kernel, nest)
     return tuple(

@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
 
-from comprehensive.kernel_ir.kernel import AGAIN, Comment, KernelStmt
+from comprehensive.kernel_ir.kernel import OPAQUE, Comment, KernelStmt
 from comprehensive.kernel_ir.parameters import flat
 from comprehensive.kernel_ir.terms import constant
 from comprehensive.loops.access import names_read
@@ -137,7 +137,8 @@ class AroundLoop(Struct, frozen=True):
         registers are dear there."""
         origins = range(len(self.context.tile.coordinates))
         again = tuple(
-            constant(self.context.names[f"e{n}"], Call(AGAIN, (self.context.name(f"o{n}"),))) for n in origins
+            constant(self.context.names[f"e{n}"], Call(OPAQUE, (self.context.name(f"o{n}"),)))
+            for n in origins
         )
         ends = replace(
             jam,

@@ -2,8 +2,8 @@
 
 ::
 
-    in[c][y1 + y][y2 + x]:  D x (T1*U1 + 2) x (T2*U2 + 2) elements  -->  feed_in.stage(slot, first element, sizes)
-    in[y1 + y < 0 ? 0 : y1 + y][..]                                 -->  feed_in.stage_from(elements, slot, sizes)
+    in[c][y1 + y][y2 + x]:  D x (T1*U1 + 2) x (T2*U2 + 2) elements  -->  copy_in.stage(slot, first element, sizes)
+    in[y1 + y < 0 ? 0 : y1 + y][..]                                 -->  copy_in.stage_from(elements, slot, sizes)
 
 Points and steps outside of the limits read nothing: what they alone would read is left out, as is what lies outside of
 the bounds of an axis.
@@ -16,7 +16,7 @@ from collections.abc import Mapping, Sequence
 from msgspec import Struct
 
 from comprehensive.algebra import Polynomial
-from comprehensive.kernel_ir.kernel import TOGETHER, Box, Comment, KernelStmt, StageBox
+from comprehensive.kernel_ir.kernel import WIDTH, Box, Comment, KernelStmt, StageBox
 from comprehensive.kernel_ir.parameters import flat
 from comprehensive.kernel_ir.terms import conjunction, constant, expression, least, product, total
 from comprehensive.loops.rewrite import substitute
@@ -106,7 +106,7 @@ class BoxCopies(Struct, frozen=True):
                 tuple(self.boxes.text(axis.count) for axis in axes),
                 tuple(axis.pitch for axis in axes),
                 tuple(axis.stride for axis in axes[:-1]),
-                Name(TOGETHER) if self.boxes.is_vectored(group) else ONE,
+                Name(WIDTH) if self.boxes.is_vectored(group) else ONE,
                 self.boxes.context.name("thread"),
                 threads,
             )

@@ -63,7 +63,7 @@ class GroupNames(Struct, frozen=True):
 
     @staticmethod
     def of(array: str, name: Namer) -> GroupNames:
-        return GroupNames(*(name(f"{base}_{array}") for base in ("shared", "feed", "piece", "window")))
+        return GroupNames(*(name(f"{base}_{array}") for base in ("shared", "copy", "piece", "window")))
 
 
 class Boxes(Struct, frozen=True):

@@ -23,7 +23,7 @@ Legal as `shared_epilogue.py` is.
 from __future__ import annotations
 
 from comprehensive.algebra import Polynomial
-from comprehensive.kernel_ir.kernel import TOGETHER, VECTOR, Await, Barrier, Comment, KernelStmt, SharedTile
+from comprehensive.kernel_ir.kernel import VECTOR, WIDTH, Await, Barrier, Comment, KernelStmt, SharedTile
 from comprehensive.kernel_ir.terms import constant, counting, expression, onward
 from comprehensive.loops.rewrite import substitute
 from comprehensive.metafork.ast import (
@@ -57,7 +57,7 @@ def stored_by_neighbours(
     found = sum_of(around)
     if found is None:
         return by_owners
-    own = Binary("||", Binary("==", Name(TOGETHER), FOUR), _has_no_room(layout))
+    own = Binary("||", Binary("==", Name(WIDTH), FOUR), _has_no_room(layout))
     return (If(own, by_owners, _through_shared_memory(layout, around, jam, *found), uniform=True),)
 
 

@@ -43,7 +43,7 @@ ZERO, ONE = IntLiteral(0), IntLiteral(1)
 
 PATCH = (4, 8)
 """Threads of a warp along the two coordinates of a reduction, unless a recipe has other patches."""
-OF_ARRAYS_IN_LOOPS = ("shared", "piece", "feed", "fragment")
+OF_ARRAYS_IN_LOOPS = ("shared", "piece", "copy", "fragment")
 """The bases of the names that each array has in a loop that stages it."""
 OF_ARRAYS = (*OF_ARRAYS_IN_LOOPS, "private", "window", "value", "read")
 """The bases of the names that each array has."""
@@ -312,11 +312,8 @@ class TileContext(Struct, frozen=True):
         """Threads of a warp as a patch: what it reads of rows and of columns of the tile is then the least."""
         second = Name(self.tile.coordinates[1].threads)
         rows, columns = map(IntLiteral, patch)
-        thread = self.name("thread")
-        warp, lane = (
-            Binary("/", thread, product([rows, columns])),
-            Binary("%", thread, product([rows, columns])),
-        )
+        thread, size = self.name("thread"), product([rows, columns])
+        warp, lane = Binary("/", thread, size), Binary("%", thread, size)
         across = Binary("/", second, columns)
         place0 = Binary("*", Binary("/", warp, across), rows)
         place1 = Binary("*", Binary("%", warp, across), columns)

@@ -20,15 +20,15 @@ from typing import Self, TypedDict
 
 from comprehensive.algebra import Polynomial
 from comprehensive.kernel_ir.kernel import (
-    TOGETHER,
     VECTOR,
+    WIDTH,
     Alignment,
     Comment,
     Feed,
-    Fetch,
     KernelStmt,
-    Put,
+    Prefetch,
     Stage,
+    StorePrefetched,
     Vectors,
 )
 from comprehensive.kernel_ir.parameters import flat
@@ -251,7 +251,7 @@ class OperandLayout:
     def _feed(self, name: str, piece: OperandTile) -> Feed:
         context = self.context
         return Feed(
-            name=context.names[f"feed_{name}"],
+            name=context.names[f"copy_{name}"],
             type=context.nest.array(name).type,
             source=flat(Index(name, tuple(map(self._origin, piece.axes))), context.strides),
             rows=self._text(self._extent(piece.rows)),
@@ -266,7 +266,7 @@ class OperandLayout:
             thread=context.name("thread"),
             threads=self.threads,
             turned=self.is_transposed(name),
-            vectors=self.held if self.is_transposed(name) else Name(TOGETHER),
+            vectors=self.held if self.is_transposed(name) else Name(WIDTH),
             **self._row_numbers(piece.rows),
         )
 
@@ -290,7 +290,7 @@ class OperandLayout:
 
     @property
     def _is_aligned(self) -> Expr:
-        return Binary("==", Name(TOGETHER), IntLiteral(VECTOR))
+        return Binary("==", Name(WIDTH), IntLiteral(VECTOR))
 
     def _origin(self, axis: Axis) -> Expr:
         """The subscript of the first element of the first piece."""
@@ -344,7 +344,7 @@ class OperandLayout:
     def stages(self, slot: Expr, *, turned: bool) -> tuple[KernelStmt, ...]:
         """The next pieces are begun to be copied; of those that are turned, or of the others."""
         return tuple(
-            Stage(self.context.names[f"feed_{name}"], self._slot(name, slot))
+            Stage(self.context.names[f"copy_{name}"], self._slot(name, slot))
             for name in self.pieces
             if self.is_transposed(name) == turned
         )
@@ -352,13 +352,13 @@ class OperandLayout:
     def fetches(self) -> tuple[KernelStmt, ...]:
         """The next pieces that are turned come into registers."""
         return tuple(
-            Fetch(self.context.names[f"feed_{name}"]) for name in self.pieces if self.is_transposed(name)
+            Prefetch(self.context.names[f"copy_{name}"]) for name in self.pieces if self.is_transposed(name)
         )
 
     def puts(self, slot: Expr) -> tuple[KernelStmt, ...]:
         """Return statements that store turned pieces from registers to a slot."""
         return tuple(
-            Put(self.context.names[f"feed_{name}"], self._slot(name, slot))
+            StorePrefetched(self.context.names[f"copy_{name}"], self._slot(name, slot))
             for name in self.pieces
             if self.is_transposed(name)
         )

@@ -7,7 +7,7 @@
 
 That is right since the statement stores nothing that it reads.  The compiler does so itself where it can; beyond the
 branch of a division it cannot (`kernel_ir/instructions.py`), and what it has read before that it reads again behind
-it, unless it no longer knows where a value comes from (`cf_again`).  Only what each point reads in any case is read
+it, unless it no longer knows where a value comes from (`cf_opaque`).  Only what each point reads in any case is read
 first: nothing behind a ``?``, or behind ``&&`` and ``||``.
 """
 
@@ -18,7 +18,7 @@ from collections.abc import Container, Iterator, Sequence
 from msgspec import Struct
 
 from comprehensive.kernel_ir.instructions import has_slow_path
-from comprehensive.kernel_ir.kernel import AGAIN
+from comprehensive.kernel_ir.kernel import OPAQUE
 from comprehensive.metafork.ast import (
     Assign,
     Binary,
@@ -69,7 +69,7 @@ def read_first(
     def after(expression: Expr) -> Expr:
         return held[expression] if expression in held else with_operands(expression, after)
 
-    assigned = tuple(Assign(held[read], "=", Call(AGAIN, (read,)), span) for read in reads)
+    assigned = tuple(Assign(held[read], "=", Call(OPAQUE, (read,)), span) for read in reads)
     return ReadFirst(tuple(declared), assigned, after(value))
 
 

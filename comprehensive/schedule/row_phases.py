@@ -22,8 +22,8 @@ from dataclasses import dataclass, field
 from comprehensive.algebra import Polynomial
 from comprehensive.kernel_ir.kernel import (
     EXPECTED,
-    TOGETHER,
     VECTOR,
+    WIDTH,
     Alignment,
     Barrier,
     Comment,
@@ -280,7 +280,7 @@ class RowPhases:
                     self._limit(row.count),
                     Name("threadIdx.x") if row.of_block else self.context.name("lane"),
                     product([Name(self._coordinate.threads), self._lanes]) if row.of_block else self._lanes,
-                    Binary("==", Name(TOGETHER), IntLiteral(VECTOR)),
+                    Binary("==", Name(WIDTH), IntLiteral(VECTOR)),
                 )
             )
             copied.append(Use(row.slot, None, writes=True))

@@ -23,7 +23,7 @@ from collections.abc import Mapping, Sequence
 from msgspec import Struct
 
 from comprehensive.algebra import Polynomial
-from comprehensive.kernel_ir.kernel import TOGETHER, VECTOR, Alignment, Barrier, KernelStmt, Vectors
+from comprehensive.kernel_ir.kernel import VECTOR, WIDTH, Alignment, Barrier, KernelStmt, Vectors
 from comprehensive.kernel_ir.parameters import flat
 from comprehensive.kernel_ir.terms import conjunction, constant, counting, product
 from comprehensive.kernel_ir.words import words_per_element
@@ -275,7 +275,7 @@ class SplitReduction(Struct, frozen=True):
             fragments.append(Declare(context.nest.array(name).type, registers, shape))
             source = self._element(name, context.name("first"))
             four = IntLiteral(VECTOR)
-            reads.append(Vectors(Index(registers, (turn, ZERO)), source, four, four, Name(TOGETHER)))
+            reads.append(Vectors(Index(registers, (turn, ZERO)), source, four, four, Name(WIDTH)))
             fragment[name] = Index(registers, (turn, place))
         step = self._step(Binary("+", context.name("first"), place), fragment)
         computed = counting(place.identifier, IntLiteral(VECTOR), step, unrolled=True)

@@ -261,7 +261,7 @@ def jammed_points(context: TileContext, body: Sequence[Stmt]) -> tuple[UnrollAnd
         return jam, one_by_one
     points = product([Name(c.each) for c in context.tile.coordinates])
     have_room = Binary("<=", times(points, IntLiteral(_most_reads(context, body))), IntLiteral(MOST_READS))
-    does = "points outside of the limits do what the last ones inside do, and store nothing"
+    does = f"points outside do what the last ones inside do, up to {MOST_READS} reads at a time, and store nothing"
     said = commented(context, "predicate", stored_in(context, body), does)
     return jam, (If(have_room, (said, *replace(jam, cut=True).all(body)), one_by_one),)
 

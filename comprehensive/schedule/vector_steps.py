@@ -20,7 +20,7 @@ from collections.abc import Iterator
 from msgspec import Struct, field
 
 from comprehensive.algebra import Polynomial
-from comprehensive.kernel_ir.kernel import TOGETHER, VECTOR, Alignment, Vectors
+from comprehensive.kernel_ir.kernel import VECTOR, WIDTH, Alignment, Vectors
 from comprehensive.kernel_ir.terms import constant, counting
 from comprehensive.loops.access import names_read
 from comprehensive.loops.integers import Ring
@@ -74,9 +74,9 @@ class VectorSteps(Struct, frozen=True):
             return Binary("+", e, z) if e == Name(loop.iterator) else with_operands(e, of_step)
 
         declared = (Declare(self._type(e), name, (FOUR,)) for e, name in vectors.items())
-        reads = (Vectors(Index(name, (ZERO,)), e, FOUR, FOUR, Name(TOGETHER)) for e, name in vectors.items())
+        reads = (Vectors(Index(name, (ZERO,)), e, FOUR, FOUR, Name(WIDTH)) for e, name in vectors.items())
         steps = counting(z.identifier, FOUR, map_expressions(loop.body, of_step), unrolled=True)
-        wide = Binary("==", Name(TOGETHER), FOUR)
+        wide = Binary("==", Name(WIDTH), FOUR)
         end = Conditional(wide, Binary("*", Binary("/", loop.bound, FOUR), FOUR), ZERO)
         return (
             constant(whole.identifier, end),

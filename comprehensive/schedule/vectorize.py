@@ -22,7 +22,7 @@ from collections.abc import Mapping, Sequence
 from msgspec import Struct
 
 from comprehensive.algebra import Polynomial
-from comprehensive.kernel_ir.kernel import TOGETHER, VECTOR, KernelStmt, Vectors, VectorStore
+from comprehensive.kernel_ir.kernel import VECTOR, WIDTH, KernelStmt, Vectors, VectorStore
 from comprehensive.kernel_ir.terms import conjunction, constant, counting, disjunction
 from comprehensive.loops.rewrite import substitute
 from comprehensive.metafork.ast import (
@@ -78,7 +78,7 @@ class Vectored(Struct, frozen=True):
         vector_inside = self._is_whole()
         if self.windows.cut is not None:
             may_be_cut = conjunction(
-                [Binary("==", Name(TOGETHER), FOUR), *self._has_neighbours(self.windows.cut)]
+                [Binary("==", Name(WIDTH), FOUR), *self._has_neighbours(self.windows.cut)]
             )
             vector_inside = Conditional(may_be_cut, self._is_some(), vector_inside)
         inside = conjunction([*rows, vector_inside, *map(self._is_at_least_zero, self.windows.interior)])
@@ -274,7 +274,7 @@ class Vectored(Struct, frozen=True):
             register = self.in_window(number, IntLiteral(at - window.first))
             source = self._element(window.reference, at - window.offset, row)
             if count == VECTOR:
-                found.append(Vectors(register, source, FOUR, FOUR, Name(TOGETHER)))
+                found.append(Vectors(register, source, FOUR, FOUR, Name(WIDTH)))
                 continue
             read: Expr = source
             if self.windows.cut is not None:

@@ -9,7 +9,7 @@
 #error "cf_device.cuh and cf_runtime.h are of different versions of comprehensive: generate both with one version"
 #endif
 
-// Dynamic shared memory, which has other names in templates than in functions of C: cf_pieces and cf_shared. The
+// Dynamic shared memory, which has other names in templates than in functions of C: cf_smem and cf_shared. The
 // stand-in for CUDA on a CPU has its own.
 #ifndef CF_SHARED
 #define CF_SHARED(name) extern __shared__ __align__(16) unsigned char name[]
@@ -158,21 +158,21 @@ __device__ __forceinline__ void cf_stage_row(T *shared, const T *row, int count,
 // The value, of which the compiler no longer knows where it comes from: what is computed from it is computed again
 // instead of being kept in registers, and a load that it comes from is not moved to its use, behind a branch.
 #ifdef __CUDA_ARCH__
-#define CF_AGAIN(type, constraint)                     \
-  __device__ __forceinline__ type cf_again(type value) \
-  {                                                    \
-    asm volatile("" : "+" constraint(value));          \
-    return value;                                      \
+#define CF_OPAQUE(type, constraint)                     \
+  __device__ __forceinline__ type cf_opaque(type value) \
+  {                                                     \
+    asm volatile("" : "+" constraint(value));           \
+    return value;                                       \
   }
-CF_AGAIN(int, "r")
-CF_AGAIN(unsigned, "r")
-CF_AGAIN(long long, "l")
-CF_AGAIN(unsigned long long, "l")
-CF_AGAIN(float, "f")
-CF_AGAIN(double, "d")
-#undef CF_AGAIN
+CF_OPAQUE(int, "r")
+CF_OPAQUE(unsigned, "r")
+CF_OPAQUE(long long, "l")
+CF_OPAQUE(unsigned long long, "l")
+CF_OPAQUE(float, "f")
+CF_OPAQUE(double, "d")
+#undef CF_OPAQUE
 #endif
-template <typename T> __device__ __forceinline__ T cf_again(T value) { return value; }
+template <typename T> __device__ __forceinline__ T cf_opaque(T value) { return value; }
 
 // The first step that a block does of a loop of 'most' steps, and how many it does, where its points ask for 'own'.
 __device__ __forceinline__ int cf_block_first(int most, int own) { return own < 0 ? 0 : own < most ? own : most; }
@@ -217,7 +217,7 @@ template <typename Number> struct cf_looked_up {
 // row, so that threads that read down a column find different banks. In shared memory rows are Pitch elements apart.
 template <typename T, int Together, int Rows, int Columns, bool Swizzled, int Down, int Right, int Threads,
           int Pitch = Columns, typename Rows_of = cf_in_order>
-class cf_feed {
+class cf_tiled_copy {
   static constexpr int size = static_cast<int>(sizeof(T)), vector = 16 / size;
   static constexpr bool vectors = Rows > 1 && Columns % vector == 0;
   static constexpr int width = !vectors ? 1 : Together == 4 ? vector : Together * size < 4 ? 1 : Together; // of a copy
@@ -243,7 +243,7 @@ class cf_feed {
   __device__ __forceinline__ static int column_of(int number) { return number % groups * width; }
 
 public:
-  __device__ __forceinline__ cf_feed(const T *first, Rows_of rows_of_, int rows_, int columns_, int thread_)
+  __device__ __forceinline__ cf_tiled_copy(const T *first, Rows_of rows_of_, int rows_, int columns_, int thread_)
       : next(first), rows_of(rows_of_), rows(rows_), columns(columns_), thread(thread_)
   {
     if (!upright) return;
@@ -323,10 +323,10 @@ private:
 };
 
 // The same for pieces beside each other, whose columns become rows in shared memory, Pitch elements apart: staged
-// element by element, or Held, fetched into registers where rows begin at multiples of 16 bytes and put when there is
-// time for it.
+// element by element, or Held, prefetched into registers where rows begin at multiples of 16 bytes and stored when
+// there is time for it.
 template <typename T, bool Held, int Rows, int Columns, int Pitch, int Threads, typename Rows_of = cf_in_order>
-class cf_turned_feed {
+class cf_transposed_copy {
   static_assert(Columns % 4 == 0, "elements are fetched in fours");
   static constexpr int lanes = Held ? Columns / 4 : Columns < 8 ? Columns : 8; // threads along a row
   static_assert(Threads % lanes == 0 && Columns % lanes == 0, "a thread stays in its columns");
@@ -337,7 +337,7 @@ class cf_turned_feed {
   cf_four<T> held[turns];
 
 public:
-  __device__ __forceinline__ cf_turned_feed(const T *first, Rows_of rows_of_, int rows_, int columns_, int thread)
+  __device__ __forceinline__ cf_transposed_copy(const T *first, Rows_of rows_of_, int rows_, int columns_, int thread)
       : rows_of(rows_of_), row(thread / lanes)
   {
     const int column = thread % lanes * (Held ? 4 : 1);
@@ -374,7 +374,7 @@ public:
     go();
   }
 
-  __device__ __forceinline__ void fetch()
+  __device__ __forceinline__ void prefetch()
   {
 #pragma unroll
     for (int turn = 0; turn < turns; turn++) {
@@ -385,7 +385,7 @@ public:
     go();
   }
 
-  __device__ __forceinline__ void put(T *shared)
+  __device__ __forceinline__ void store(T *shared)
   {
 #pragma unroll
     for (int turn = 0; turn < turns; turn++) {
@@ -439,7 +439,7 @@ public:
   __device__ __forceinline__ void stage_from(Source source, T *shared, int n0, int n1, int n2, int n3) const
   {
     const cf_target<T> target(shared);
-    const unsigned self = cf_again(thread); // places are found anew: all of them would take too many registers
+    const unsigned self = cf_opaque(thread); // places are found anew: all of them would take too many registers
 #pragma unroll
     for (int from = 0; from < count; from += Threads) {
       const unsigned lane = (upright ? self : from + self) % lanes;

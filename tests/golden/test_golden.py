@@ -126,7 +126,7 @@ def test_no_arithmetic_is_idle(idle: str) -> None:
         ("matmul", "// accumulate(c): stored inside of the limits; addresses are not kept over the loop"),
         ("convolution", "// cut(c): pieces of D steps"),
         ("matadd", "// predicate(c): points inside of the limits, one by one"),
-        ("matadd", "// predicate(c): points outside of the limits do what the last ones inside do"),
+        ("matadd", "// predicate(c): points outside do what the last ones inside do, up to 24 reads"),
     ],
 )
 def test_a_stage_names_its_primitive_and_its_arrays(program: str, said: str) -> None:
@@ -146,7 +146,7 @@ def test_every_kernel_over_tiles_names_a_primitive_and_its_arrays() -> None:
 
 def test_shared_memory_has_one_name_in_a_kernel_and_offsets_are_products() -> None:
     text = (EXPECTED / "matvec.cu").read_text(encoding="utf-8")
-    assert "= (float *)(cf_pieces + T0 * U0 * D * S * 4);" in text
+    assert "= (float *)(cf_smem + T0 * U0 * D * S * 4);" in text
     assert "= (float *)(cf_shared + n * B * 4);" in text
     assert "cf_shared = " not in text
 

@@ -30,7 +30,7 @@ import pytest
 from comprehensive.counters.work import UncountableError, Work, total, work_of_kernel
 from comprehensive.diagnostics import CompileError, SourceFile
 from comprehensive.driver import Compilation, compile_text
-from comprehensive.kernel_ir.kernel import TOGETHER, Kernel, KernelStmt, SharedTile
+from comprehensive.kernel_ir.kernel import WIDTH, Kernel, KernelStmt, SharedTile
 from comprehensive.loops.interpreter import UndefinedBehaviour, scalar_values
 from comprehensive.loops.ir import Nest, Role
 from comprehensive.machine.parameters import WARP_THREADS
@@ -207,7 +207,7 @@ def walked(case: Case) -> tuple[Accesses, Walk]:
         active = case.launch.threads if touch.active is None else int(np.count_nonzero(touch.active))
         found[touch.reference.array, touch.is_shared, touch.writes] += active * touch.times
 
-    values = {**case.launch.values, TOGETHER: max(case.kernel.together, default=0)}
+    values = {**case.launch.values, WIDTH: max(case.kernel.together, default=0)}
     walk = Walk(case.kernel, values, case.launch.block, [n // 2 for n in case.launch.grid], watch)
     walk.statements(case.kernel.body, 1)
     return found, walk

@@ -20,7 +20,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from comprehensive.kernel_ir.kernel import TOGETHER, Kernel, KernelStmt
+from comprehensive.kernel_ir.kernel import WIDTH, Kernel, KernelStmt
 from comprehensive.kernel_ir.terms import conjunction
 from comprehensive.loops.integers import Ring
 from comprehensive.loops.ir import AXES, Alternative, Nest, RegisterTile
@@ -123,7 +123,7 @@ def _points(
             If(context.is_whole(), whole, partial, uniform=True),
         )
         if windows:
-            can = Binary("&&", Binary("<", ONE, Name(TOGETHER)), in_vectors(context))
+            can = Binary("&&", Binary("<", ONE, Name(WIDTH)), in_vectors(context))
             point = single_point(context, alternative.body)
             in_order = streamed if windows[number].steps else vectored
             both = (If(can, (in_order(context, windows[number], point),), both, uniform=True),)

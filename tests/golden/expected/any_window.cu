@@ -98,7 +98,7 @@ extern "C" __global__ void any_window_leaf1(
 #line "any_window.cu"
 }
 
-template <int T0, int T1, int U0, int U1, int D, int S, int M, int cf_together>
+template <int T0, int T1, int U0, int U1, int D, int S, int M, int cf_width>
 __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) any_window_tile(
     const float *__restrict__ in,
     const float *__restrict__ w,
@@ -114,7 +114,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) any_window_til
 {
   static_assert(U0 % 4 == 0 && T0 * U0 % 8 == 0 && U1 % 4 == 0 && T1 * U1 % 8 == 0 && D % 8 == 0 && S >= 2,
       "sizes of a tile for which there is no kernel");
-  CF_SHARED(cf_pieces);  // T0*U0*D*S + T1*U1*S + 5*D*S + 4*S words of 4 bytes
+  CF_SHARED(cf_smem);  // T0*U0*D*S + T1*U1*S + 5*D*S + 4*S words of 4 bytes
   // cut(o, j): tiles of T0*U0 x T1*U1 points
   const int block = blockIdx.x;
   const int t0 = threadIdx.y;
@@ -124,16 +124,15 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) any_window_til
   const int i0 = block / blocks1;
   const int o0 = i0 * (T0 * U0);
   const int o1 = i1 * (T1 * U1);
-  float *const shared_in = (float *)cf_pieces;
-  float *const shared_w = (float *)(cf_pieces + (T1 * U1 * S + D * S + 4 * S) * 4);
+  float *const shared_in = (float *)cf_smem;
+  float *const shared_w = (float *)(cf_smem + (T1 * U1 * S + D * S + 4 * S) * 4);
   const int thread = t0 * T1 + t1;
   const int rows0 = o_limit - o0 < T0 * U0 ? o_limit - o0 : T0 * U0;
   const int rows1 = j_limit - o1 < T1 * U1 ? j_limit - o1 : T1 * U1;
   // stage(in): boxes of 1 x (T1*U1 + D - 1) elements into shared memory, S - 1 pieces ahead
-  cf_box<float, cf_together, T0 * T1, 1, 1, 1, T1 * U1 + D - 1, 0, 0, 0, 1> feed_in(0, 0, 0,
-      thread);
+  cf_box<float, cf_width, T0 * T1, 1, 1, 1, T1 * U1 + D - 1, 0, 0, 0, 1> copy_in(0, 0, 0, thread);
   // stage(w): boxes of T0*U0 x 1 x D elements into shared memory, S - 1 pieces ahead
-  cf_box<float, 1, T0 * T1, 1, 1, T0 * U0, D, 0, 0, 1, T0 * U0 + 4> feed_w(0, 0, w_stride0, thread);
+  cf_box<float, 1, T0 * T1, 1, 1, T0 * U0, D, 0, 0, 1, T0 * U0 + 4> copy_w(0, 0, w_stride0, thread);
   // accumulate(sum): U0 x U1 values in registers while the loop runs
   float sum[U0][U1];
   #pragma unroll
@@ -151,9 +150,9 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) any_window_til
   for (int ahead = 0; ahead < S - 1; ahead++) {
     if (c_ahead < c_limit && x_ahead < x_limit) {
       const int x_left = x_limit - x_ahead < D ? x_limit - x_ahead : D;
-      feed_in.stage(shared_in + ahead * (T1 * U1 + D + 4),
+      copy_in.stage(shared_in + ahead * (T1 * U1 + D + 4),
           &in[c_ahead * in_stride0 + (o1 + x_ahead)], 1, 1, 1, rows1 + x_left - 1);
-      feed_w.stage(shared_w + ahead * (D * (T0 * U0 + 4)),
+      copy_w.stage(shared_w + ahead * (D * (T0 * U0 + 4)),
           &w[o0 * w_stride0 + c_ahead * w_stride1 + x_ahead], 1, 1, rows0, x_left);
       x_ahead += D;
       if (x_limit <= x_ahead) {
@@ -172,9 +171,9 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) any_window_til
       const int last = slot == 0 ? S - 1 : slot - 1;
       if (c_ahead < c_limit && x_ahead < x_limit) {
         const int x_left = x_limit - x_ahead < D ? x_limit - x_ahead : D;
-        feed_in.stage(shared_in + last * (T1 * U1 + D + 4),
+        copy_in.stage(shared_in + last * (T1 * U1 + D + 4),
             &in[c_ahead * in_stride0 + (o1 + x_ahead)], 1, 1, 1, rows1 + x_left - 1);
-        feed_w.stage(shared_w + last * (D * (T0 * U0 + 4)),
+        copy_w.stage(shared_w + last * (D * (T0 * U0 + 4)),
             &w[o0 * w_stride0 + c_ahead * w_stride1 + x_ahead], 1, 1, rows0, x_left);
         x_ahead += D;
         if (x_limit <= x_ahead) {
@@ -222,8 +221,8 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) any_window_til
       slot = slot + 1 == S ? 0 : slot + 1;
     }
   // accumulate(out): stored inside of the limits; addresses are not kept over the loop
-  const int e0 = cf_again(o0);
-  const int e1 = cf_again(o1);
+  const int e0 = cf_opaque(o0);
+  const int e1 = cf_opaque(o1);
   #pragma unroll
   for (int r0 = 0; r0 < U0; r0++) {
     const int o = e0 + r0 / 4 * (4 * T0) + 4 * t0 + r0 % 4;
@@ -240,7 +239,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) any_window_til
 #line "any_window.cu"
 }
 
-template <int T0, int T1, int U0, int U1, int D, int S, int M, int cf_together>
+template <int T0, int T1, int U0, int U1, int D, int S, int M, int cf_width>
 __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) any_window_tile1(
     const float *__restrict__ in,
     const float *__restrict__ w,
@@ -255,7 +254,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) any_window_til
 {
   static_assert(U0 % 4 == 0 && T0 * U0 % 8 == 0 && U1 % 4 == 0 && T1 * U1 % 8 == 0 && S >= 2,
       "sizes of a tile for which there is no kernel");
-  CF_SHARED(cf_pieces);  // 3*T0*U0*D*S + T1*U1*D*S + 16*D*S words of 4 bytes
+  CF_SHARED(cf_smem);  // 3*T0*U0*D*S + T1*U1*D*S + 16*D*S words of 4 bytes
   // cut(o, j): tiles of T0*U0 x T1*U1 points
   const int block = blockIdx.x;
   const int t0 = threadIdx.y;
@@ -265,16 +264,16 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) any_window_til
   const int i0 = block / blocks1;
   const int o0 = i0 * (T0 * U0);
   const int o1 = i1 * (T1 * U1);
-  float *const shared_in = (float *)cf_pieces;
-  float *const shared_w = (float *)(cf_pieces + (T1 * U1 * D * S + 4 * D * S) * 4);
+  float *const shared_in = (float *)cf_smem;
+  float *const shared_w = (float *)(cf_smem + (T1 * U1 * D * S + 4 * D * S) * 4);
   const int thread = t0 * T1 + t1;
   const int rows0 = o_limit - o0 < T0 * U0 ? o_limit - o0 : T0 * U0;
   const int rows1 = j_limit - o1 < T1 * U1 ? j_limit - o1 : T1 * U1;
   // stage(in): boxes of D x (T1*U1 + 2) elements into shared memory, S - 1 pieces ahead
-  cf_box<float, cf_together, T0 * T1, 1, 1, D, T1 * U1 + 2, 0, 0, T1 * U1 + 4, 1> feed_in(0, 0,
+  cf_box<float, cf_width, T0 * T1, 1, 1, D, T1 * U1 + 2, 0, 0, T1 * U1 + 4, 1> copy_in(0, 0,
       in_stride0, thread);
   // stage(w): boxes of T0*U0 x D x 3 elements into shared memory, S - 1 pieces ahead
-  cf_box<float, 1, T0 * T1, 1, T0 * U0, D, 3, 0, 1, 3 * (T0 * U0 + 4), T0 * U0 + 4> feed_w(0,
+  cf_box<float, 1, T0 * T1, 1, T0 * U0, D, 3, 0, 1, 3 * (T0 * U0 + 4), T0 * U0 + 4> copy_w(0,
       w_stride0, w_stride1, thread);
   // accumulate(sum): U0 x U1 values in registers while the loop runs
   float sum[U0][U1];
@@ -292,9 +291,9 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) any_window_til
   for (int ahead = 0; ahead < S - 1; ahead++) {
     if (c_ahead < c_limit) {
       const int c_left = c_limit - c_ahead < D ? c_limit - c_ahead : D;
-      feed_in.stage(shared_in + ahead * (D * (T1 * U1 + 4)), &in[c_ahead * in_stride0 + o1], 1, 1,
+      copy_in.stage(shared_in + ahead * (D * (T1 * U1 + 4)), &in[c_ahead * in_stride0 + o1], 1, 1,
           c_left, rows1 + 2);
-      feed_w.stage(shared_w + ahead * (D * 3 * (T0 * U0 + 4)),
+      copy_w.stage(shared_w + ahead * (D * 3 * (T0 * U0 + 4)),
           &w[o0 * w_stride0 + c_ahead * w_stride1], 1, rows0, c_left, 3);
       c_ahead += D;
     }
@@ -308,9 +307,9 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) any_window_til
     const int last = slot == 0 ? S - 1 : slot - 1;
     if (c_ahead < c_limit) {
       const int c_left = c_limit - c_ahead < D ? c_limit - c_ahead : D;
-      feed_in.stage(shared_in + last * (D * (T1 * U1 + 4)), &in[c_ahead * in_stride0 + o1], 1, 1,
+      copy_in.stage(shared_in + last * (D * (T1 * U1 + 4)), &in[c_ahead * in_stride0 + o1], 1, 1,
           c_left, rows1 + 2);
-      feed_w.stage(shared_w + last * (D * 3 * (T0 * U0 + 4)),
+      copy_w.stage(shared_w + last * (D * 3 * (T0 * U0 + 4)),
           &w[o0 * w_stride0 + c_ahead * w_stride1], 1, rows0, c_left, 3);
       c_ahead += D;
     }
@@ -341,8 +340,8 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) any_window_til
     slot = slot + 1 == S ? 0 : slot + 1;
   }
   // accumulate(out): stored inside of the limits; addresses are not kept over the loop
-  const int e0 = cf_again(o0);
-  const int e1 = cf_again(o1);
+  const int e0 = cf_opaque(o0);
+  const int e1 = cf_opaque(o1);
   #pragma unroll
   for (int r0 = 0; r0 < U0; r0++) {
     const int o = e0 + r0 / 4 * (4 * T0) + 4 * t0 + r0 % 4;
@@ -359,7 +358,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) any_window_til
 #line "any_window.cu"
 }
 
-template <int T0, int T1, int U0, int U1, int D, int S, int M, int cf_together>
+template <int T0, int T1, int U0, int U1, int D, int S, int M, int cf_width>
 __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) any_window_tile2(
     const float *__restrict__ in,
     const float *__restrict__ w,
@@ -374,7 +373,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) any_window_til
 {
   static_assert(U0 % 4 == 0 && T0 * U0 % 8 == 0 && U1 % 4 == 0 && T1 * U1 % 8 == 0 && S >= 2,
       "sizes of a tile for which there is no kernel");
-  CF_SHARED(cf_pieces);  // 5*T0*U0*D*S + T1*U1*D*S + 24*D*S words of 4 bytes
+  CF_SHARED(cf_smem);  // 5*T0*U0*D*S + T1*U1*D*S + 24*D*S words of 4 bytes
   // cut(o, j): tiles of T0*U0 x T1*U1 points
   const int block = blockIdx.x;
   const int t0 = threadIdx.y;
@@ -384,16 +383,16 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) any_window_til
   const int i0 = block / blocks1;
   const int o0 = i0 * (T0 * U0);
   const int o1 = i1 * (T1 * U1);
-  float *const shared_in = (float *)cf_pieces;
-  float *const shared_w = (float *)(cf_pieces + (T1 * U1 * D * S + 4 * D * S) * 4);
+  float *const shared_in = (float *)cf_smem;
+  float *const shared_w = (float *)(cf_smem + (T1 * U1 * D * S + 4 * D * S) * 4);
   const int thread = t0 * T1 + t1;
   const int rows0 = o_limit - o0 < T0 * U0 ? o_limit - o0 : T0 * U0;
   const int rows1 = j_limit - o1 < T1 * U1 ? j_limit - o1 : T1 * U1;
   // stage(in): boxes of D x (T1*U1 + 4) elements into shared memory, S - 1 pieces ahead
-  cf_box<float, cf_together, T0 * T1, 1, 1, D, T1 * U1 + 4, 0, 0, T1 * U1 + 4, 1> feed_in(0, 0,
+  cf_box<float, cf_width, T0 * T1, 1, 1, D, T1 * U1 + 4, 0, 0, T1 * U1 + 4, 1> copy_in(0, 0,
       in_stride0, thread);
   // stage(w): boxes of T0*U0 x D x 5 elements into shared memory, S - 1 pieces ahead
-  cf_box<float, 1, T0 * T1, 1, T0 * U0, D, 5, 0, 1, 5 * (T0 * U0 + 4), T0 * U0 + 4> feed_w(0,
+  cf_box<float, 1, T0 * T1, 1, T0 * U0, D, 5, 0, 1, 5 * (T0 * U0 + 4), T0 * U0 + 4> copy_w(0,
       w_stride0, w_stride1, thread);
   // accumulate(sum): U0 x U1 values in registers while the loop runs
   float sum[U0][U1];
@@ -411,9 +410,9 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) any_window_til
   for (int ahead = 0; ahead < S - 1; ahead++) {
     if (c_ahead < c_limit) {
       const int c_left = c_limit - c_ahead < D ? c_limit - c_ahead : D;
-      feed_in.stage(shared_in + ahead * (D * (T1 * U1 + 4)), &in[c_ahead * in_stride0 + o1], 1, 1,
+      copy_in.stage(shared_in + ahead * (D * (T1 * U1 + 4)), &in[c_ahead * in_stride0 + o1], 1, 1,
           c_left, rows1 + 4);
-      feed_w.stage(shared_w + ahead * (D * 5 * (T0 * U0 + 4)),
+      copy_w.stage(shared_w + ahead * (D * 5 * (T0 * U0 + 4)),
           &w[o0 * w_stride0 + c_ahead * w_stride1], 1, rows0, c_left, 5);
       c_ahead += D;
     }
@@ -427,9 +426,9 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) any_window_til
     const int last = slot == 0 ? S - 1 : slot - 1;
     if (c_ahead < c_limit) {
       const int c_left = c_limit - c_ahead < D ? c_limit - c_ahead : D;
-      feed_in.stage(shared_in + last * (D * (T1 * U1 + 4)), &in[c_ahead * in_stride0 + o1], 1, 1,
+      copy_in.stage(shared_in + last * (D * (T1 * U1 + 4)), &in[c_ahead * in_stride0 + o1], 1, 1,
           c_left, rows1 + 4);
-      feed_w.stage(shared_w + last * (D * 5 * (T0 * U0 + 4)),
+      copy_w.stage(shared_w + last * (D * 5 * (T0 * U0 + 4)),
           &w[o0 * w_stride0 + c_ahead * w_stride1], 1, rows0, c_left, 5);
       c_ahead += D;
     }
@@ -460,8 +459,8 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) any_window_til
     slot = slot + 1 == S ? 0 : slot + 1;
   }
   // accumulate(out): stored inside of the limits; addresses are not kept over the loop
-  const int e0 = cf_again(o0);
-  const int e1 = cf_again(o1);
+  const int e0 = cf_opaque(o0);
+  const int e1 = cf_opaque(o1);
   #pragma unroll
   for (int r0 = 0; r0 < U0; r0++) {
     const int o = e0 + r0 / 4 * (4 * T0) + 4 * t0 + r0 % 4;
@@ -562,7 +561,7 @@ static int any_window_leaf1_run(cf_call *cf_state, int cf_leaf, const float *in,
 }
 
 static int any_window_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, int T1, int U0, int U1, int D,
-    int S, int cf_together, const float *in, const float *w, float *out, int q, int p, int n, int k)
+    int S, int cf_width, const float *in, const float *w, float *out, int q, int p, int n, int k)
 {
   static cf_kernel cf_kernels[] = {
     { CF_KERNEL(any_window_tile<4, 32, 4, 4, 8, 3, 4, 4>), {} },
@@ -606,12 +605,12 @@ static int any_window_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, 
   void *cf_arguments[] =
       { &in, &w, &out, &cf_given_in_stride0, &cf_given_w_stride0, &cf_given_w_stride1, &cf_given_out_stride0,
       &cf_given_o_limit, &cf_given_j_limit, &cf_given_c_limit, &cf_given_x_limit, 0 };
-  return cf_launch(cf_state, cf_leaf, &cf_kernels[3 * cf_instance + (cf_together == 4 ? 0 : cf_together == 2 ? 1 : 2)],
+  return cf_launch(cf_state, cf_leaf, &cf_kernels[3 * cf_instance + (cf_width == 4 ? 0 : cf_width == 2 ? 1 : 2)],
       &cf_sizes, cf_arguments);
 }
 
 static int any_window_tile1_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, int T1, int U0, int U1, int D,
-    int S, int cf_together, const float *in, const float *w, float *out, int q, int p, int n, int k)
+    int S, int cf_width, const float *in, const float *w, float *out, int q, int p, int n, int k)
 {
   static cf_kernel cf_kernels[] = {
     { CF_KERNEL(any_window_tile1<4, 32, 4, 4, 8, 3, 4, 4>), {} },
@@ -652,12 +651,12 @@ static int any_window_tile1_run(cf_call *cf_state, int cf_leaf, int cf_instance,
   void *cf_arguments[] =
       { &in, &w, &out, &cf_given_in_stride0, &cf_given_w_stride0, &cf_given_w_stride1, &cf_given_out_stride0,
       &cf_given_o_limit, &cf_given_j_limit, &cf_given_c_limit, 0 };
-  return cf_launch(cf_state, cf_leaf, &cf_kernels[3 * cf_instance + (cf_together == 4 ? 0 : cf_together == 2 ? 1 : 2)],
+  return cf_launch(cf_state, cf_leaf, &cf_kernels[3 * cf_instance + (cf_width == 4 ? 0 : cf_width == 2 ? 1 : 2)],
       &cf_sizes, cf_arguments);
 }
 
 static int any_window_tile2_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, int T1, int U0, int U1, int D,
-    int S, int cf_together, const float *in, const float *w, float *out, int q, int p, int n, int k)
+    int S, int cf_width, const float *in, const float *w, float *out, int q, int p, int n, int k)
 {
   static cf_kernel cf_kernels[] = {
     { CF_KERNEL(any_window_tile2<4, 32, 4, 4, 8, 3, 4, 4>), {} },
@@ -698,7 +697,7 @@ static int any_window_tile2_run(cf_call *cf_state, int cf_leaf, int cf_instance,
   void *cf_arguments[] =
       { &in, &w, &out, &cf_given_in_stride0, &cf_given_w_stride0, &cf_given_w_stride1, &cf_given_out_stride0,
       &cf_given_o_limit, &cf_given_j_limit, &cf_given_c_limit, 0 };
-  return cf_launch(cf_state, cf_leaf, &cf_kernels[3 * cf_instance + (cf_together == 4 ? 0 : cf_together == 2 ? 1 : 2)],
+  return cf_launch(cf_state, cf_leaf, &cf_kernels[3 * cf_instance + (cf_width == 4 ? 0 : cf_width == 2 ? 1 : 2)],
       &cf_sizes, cf_arguments);
 }
 
@@ -709,7 +708,7 @@ static int any_window_run(cf_call *cf_state, const float *in, const float *w, fl
   any_window_params cf_params = { B0, B1, 0, };
   if (cf_is_empty(cf_div(cf_sub(cf_add(q, B0), 1), B0))) return CF_OK; // (q + B0 - 1) / B0
   if (cf_is_empty(cf_div(cf_sub(cf_add(n, B1), 1), B1))) return CF_OK; // (n + B1 - 1) / B1
-  const int cf_together =
+  const int cf_width =
       cf_lesser(cf_lesser(cf_begins(in) && cf_sub(cf_add(n, k), 1) % 4 == 0 ? 4
       : cf_begins(in) && cf_sub(cf_add(n, k), 1) % 2 == 0 ? 2 : 1,
       cf_begins(in) && cf_sub(cf_add(n, k), 1) % 4 == 0 ? 4 : cf_begins(in) && cf_sub(cf_add(n, k), 1) % 2 == 0 ? 2
@@ -724,7 +723,7 @@ static int any_window_run(cf_call *cf_state, const float *in, const float *w, fl
     cf_tiling tile;
     cf_count left_out;
   } cf_last;
-  const long long cf_numbers[] = { q, p, n, k, B0, B1, cf_together, 1, cf_state->tile };
+  const long long cf_numbers[] = { q, p, n, k, B0, B1, cf_width, 1, cf_state->tile };
   if (!cf_last.known || !cf_is_same(cf_last.numbers, cf_numbers, sizeof cf_numbers) ||
       !cf_is_same(&cf_last.machine, cf_state->machine, sizeof cf_last.machine)) {
     cf_last.known = true;
@@ -736,7 +735,7 @@ static int any_window_run(cf_call *cf_state, const float *in, const float *w, fl
     cf_last.tile.cost = CF_SATURATED;
     if (any_window_select(cf_state->machine, q, p, n, k, &cf_params, &cf_chosen) == CF_OK)
       cf_last.tile.cost = any_window_leaf_cost(cf_chosen.leaf, cf_state->machine, q, p, n, k, &cf_params, CF_SATURATED);
-    cf_last.tile = any_window_tile(cf_state->machine, q, p, n, k, cf_together, 1, cf_state->tile, cf_last.tile.cost);
+    cf_last.tile = any_window_tile(cf_state->machine, q, p, n, k, cf_width, 1, cf_state->tile, cf_last.tile.cost);
   }
   const cf_tiling cf_tile = cf_last.tile;
   cf_state->left_out = cf_plus(cf_state->left_out, cf_last.left_out);
@@ -745,11 +744,11 @@ static int any_window_run(cf_call *cf_state, const float *in, const float *w, fl
     cf_report(cf_state->why, CF_OK, cf_chosen.leaf = 1 + cf_tile.number, "", 0, 0);
   switch (cf_tile.number) {
   case 1:
-    return any_window_tile_run(cf_state, cf_chosen.leaf, 0, 4, 32, 4, 4, 8, 3, cf_together, in, w, out, q, p, n, k);
+    return any_window_tile_run(cf_state, cf_chosen.leaf, 0, 4, 32, 4, 4, 8, 3, cf_width, in, w, out, q, p, n, k);
   case 2:
-    return any_window_tile1_run(cf_state, cf_chosen.leaf, 0, 4, 32, 4, 4, 8, 3, cf_together, in, w, out, q, p, n, k);
+    return any_window_tile1_run(cf_state, cf_chosen.leaf, 0, 4, 32, 4, 4, 8, 3, cf_width, in, w, out, q, p, n, k);
   case 3:
-    return any_window_tile2_run(cf_state, cf_chosen.leaf, 0, 4, 32, 4, 4, 8, 3, cf_together, in, w, out, q, p, n, k);
+    return any_window_tile2_run(cf_state, cf_chosen.leaf, 0, 4, 32, 4, 4, 8, 3, cf_width, in, w, out, q, p, n, k);
   default:
     if (cf_state->tile > 0 && cf_state->tile <= 3)
       return cf_report(cf_state->why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1,

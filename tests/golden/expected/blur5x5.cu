@@ -72,7 +72,7 @@ extern "C" __global__ void blur5x5_leaf1(
 #line "blur5x5.cu"
 }
 
-template <int T0, int T1, int U0, int U1, int M, int cf_together>
+template <int T0, int T1, int U0, int U1, int M, int cf_width>
 __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) blur5x5_tile(
     const float *__restrict__ in,
     float *__restrict__ out,
@@ -90,14 +90,13 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) blur5x5_tile(
   const int i0 = block / blocks1;
   const int o0 = i0 * (T0 * U0);
   const int o1 = i1 * (T1 * U1) - 2;
-  if (1 < cf_together && U1 % 4 == 0) {
+  if (1 < cf_width && U1 % 4 == 0) {
     #pragma unroll
     for (int vector = 0; vector < U1 / 4; vector++) {
       const int first = o1 + 4 * (vector * T1 + t1);
       if (o0 + (t0 * U0 + U0) <= i_limit
-          && (cf_together == 4 && in_stride0 != 0 && 0 < o0 + t0 * U0
-          && o0 + (t0 * U0 + U0) < i_limit ? 0 <= first + 3 && first < j_limit
-          : 0 <= first && first + 4 <= j_limit)) {
+          && (cf_width == 4 && in_stride0 != 0 && 0 < o0 + t0 * U0 && o0 + (t0 * U0 + U0) < i_limit
+          ? 0 <= first + 3 && first < j_limit : 0 <= first && first + 4 <= j_limit)) {
         // stream(in): a window that moves down the rows, each read once
         float value_out[U0][4];
         float sum[U0][4];
@@ -108,7 +107,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) blur5x5_tile(
               ? in[(o0 + ((long)t0 * U0 + row)) * in_stride0 + first] : 0;
           window_in[1] = 0 <= first && first < j_limit || 0 <= first + 1 && first + 1 < j_limit
               ? in[(o0 + ((long)t0 * U0 + row)) * in_stride0 + (first + 1)] : 0;
-          cf_vectors<cf_together, 4, 4>(&window_in[2],
+          cf_vectors<cf_width, 4, 4>(&window_in[2],
               &in[(o0 + ((long)t0 * U0 + row)) * in_stride0 + (first + 2)]);
           window_in[6] = 0 <= first + 2 && first + 2 < j_limit
               || 0 <= first + 3 && first + 3 < j_limit
@@ -203,7 +202,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) blur5x5_tile(
             }
 #line "blur5x5.cu"
             if (0 <= first && first + 4 <= j_limit) {
-              cf_store_vector<cf_together>(&out[(i + 2) * out_stride0 + (first + 2)],
+              cf_store_vector<cf_width>(&out[(i + 2) * out_stride0 + (first + 2)],
                   &value_out[r0][0]);
             } else {
               if (0 <= first && first < j_limit)
@@ -291,7 +290,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) blur5x5_tile(
       }
     } else if (U0 * U1 <= 24) {
 #line "blur5x5.cu"
-      // predicate(out): points outside of the limits do what the last ones inside do, and store nothing
+      // predicate(out): points outside do what the last ones inside do, up to 24 reads at a time, and store nothing
       float sum[U0][U1];
       #pragma unroll
       for (int r0 = 0; r0 < U0; r0++) {
@@ -414,7 +413,7 @@ static int blur5x5_leaf1_run(cf_call *cf_state, int cf_leaf, const float *in, fl
 }
 
 static int blur5x5_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, int T1, int U0, int U1,
-    int cf_together, const float *in, float *out, int h, int w)
+    int cf_width, const float *in, float *out, int h, int w)
 {
   static cf_kernel cf_kernels[] = {
     { CF_KERNEL(blur5x5_tile<4, 32, 4, 4, 8, 4>), {} },
@@ -448,7 +447,7 @@ static int blur5x5_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int
   };
   void *cf_arguments[] =
       { &in, &out, &cf_given_in_stride0, &cf_given_out_stride0, &cf_given_i_limit, &cf_given_j_limit, 0 };
-  return cf_launch(cf_state, cf_leaf, &cf_kernels[3 * cf_instance + (cf_together == 4 ? 0 : cf_together == 2 ? 1 : 2)],
+  return cf_launch(cf_state, cf_leaf, &cf_kernels[3 * cf_instance + (cf_width == 4 ? 0 : cf_width == 2 ? 1 : 2)],
       &cf_sizes, cf_arguments);
 }
 
@@ -458,8 +457,8 @@ static int blur5x5_run(cf_call *cf_state, const float *in, float *out, int h, in
   blur5x5_params cf_params = { B0, B1, 0, };
   if (cf_is_empty(dim0)) return CF_OK;
   if (cf_is_empty(dim1)) return CF_OK;
-  const int cf_together = cf_begins(in) && w % 4 == 0 && cf_begins(out) ? 4
-      : cf_begins(in) && w % 2 == 0 && cf_begins(out) ? 2 : 1;
+  const int cf_width = cf_begins(in) && w % 4 == 0 && cf_begins(out) ? 4 : cf_begins(in) && w % 2 == 0 && cf_begins(out)
+      ? 2 : 1;
   // The last choice of this thread, which only these numbers decide about.
   static CF_THREAD_LOCAL struct {
     bool known;
@@ -468,7 +467,7 @@ static int blur5x5_run(cf_call *cf_state, const float *in, float *out, int h, in
     cf_tiling tile;
     cf_count left_out;
   } cf_last;
-  const long long cf_numbers[] = { h, w, dim0, dim1, B0, B1, cf_together, 1, cf_state->tile };
+  const long long cf_numbers[] = { h, w, dim0, dim1, B0, B1, cf_width, 1, cf_state->tile };
   if (!cf_last.known || !cf_is_same(cf_last.numbers, cf_numbers, sizeof cf_numbers) ||
       !cf_is_same(&cf_last.machine, cf_state->machine, sizeof cf_last.machine)) {
     cf_last.known = true;
@@ -481,7 +480,7 @@ static int blur5x5_run(cf_call *cf_state, const float *in, float *out, int h, in
     if (blur5x5_select(cf_state->machine, &cf_params, &cf_chosen) == CF_OK)
       cf_last.tile.cost =
           blur5x5_leaf_cost(cf_chosen.leaf, cf_state->machine, h, w, dim0, dim1, &cf_params, CF_SATURATED);
-    cf_last.tile = blur5x5_tile(cf_state->machine, h, w, cf_together, 1, cf_state->tile, cf_last.tile.cost);
+    cf_last.tile = blur5x5_tile(cf_state->machine, h, w, cf_width, 1, cf_state->tile, cf_last.tile.cost);
   }
   const cf_tiling cf_tile = cf_last.tile;
   cf_state->left_out = cf_plus(cf_state->left_out, cf_last.left_out);
@@ -490,11 +489,11 @@ static int blur5x5_run(cf_call *cf_state, const float *in, float *out, int h, in
     cf_report(cf_state->why, CF_OK, cf_chosen.leaf = 1 + cf_tile.number, "", 0, 0);
   switch (cf_tile.number) {
   case 1:
-    return blur5x5_tile_run(cf_state, cf_chosen.leaf, 0, 4, 32, 4, 4, cf_together, in, out, h, w);
+    return blur5x5_tile_run(cf_state, cf_chosen.leaf, 0, 4, 32, 4, 4, cf_width, in, out, h, w);
   case 2:
-    return blur5x5_tile_run(cf_state, cf_chosen.leaf, 1, 4, 32, 8, 3, cf_together, in, out, h, w);
+    return blur5x5_tile_run(cf_state, cf_chosen.leaf, 1, 4, 32, 8, 3, cf_width, in, out, h, w);
   case 3:
-    return blur5x5_tile_run(cf_state, cf_chosen.leaf, 2, 4, 32, 2, 1, cf_together, in, out, h, w);
+    return blur5x5_tile_run(cf_state, cf_chosen.leaf, 2, 4, 32, 2, 1, cf_width, in, out, h, w);
   default:
     if (cf_state->tile > 0 && cf_state->tile <= 3)
       return cf_report(cf_state->why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1,

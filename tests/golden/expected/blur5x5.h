@@ -225,9 +225,9 @@ static inline cf_count blur5x5_left_out(const cf_machine *machine, int h, int w,
 }
 
 /* Cycles that a launch of a tile takes, about: to compare it with others. CF_SATURATED where it does not fit.
-   cf_together: how many elements an access takes, 4 where data and rows begin at multiples of 16 bytes,
+   cf_width: how many elements an access takes, 4 where data and rows begin at multiples of 16 bytes,
    perhaps 2, else 1. */
-static inline cf_count blur5x5_tile_cost(int cf_number, const cf_machine *machine, int h, int w, int cf_together,
+static inline cf_count blur5x5_tile_cost(int cf_number, const cf_machine *machine, int h, int w, int cf_width,
     int cf_sweeps)
 {
   static const cf_tile_work cf_works[] = {
@@ -268,7 +268,7 @@ static inline cf_count blur5x5_tile_cost(int cf_number, const cf_machine *machin
   case 1: /* T0 = 4, T1 = 32, U0 = 4, U1 = 4, M = 8 */
     if (!(128 <= cf_amount(machine->threads_per_block) && 88 <= cf_amount(machine->registers_per_thread)
         && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED)) return CF_SATURATED;
-    cf_work_of += cf_together == 4 ? 0 : cf_together == 2 ? 1 : 2;
+    cf_work_of += cf_width == 4 ? 0 : cf_width == 2 ? 1 : 2;
     cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 16), cf_tiles(cf_limit1, 2, 128));
     cf_launch.steps = 0;
     cf_launch.bytes =
@@ -279,7 +279,7 @@ static inline cf_count blur5x5_tile_cost(int cf_number, const cf_machine *machin
   case 2: /* T0 = 4, T1 = 32, U0 = 8, U1 = 3, M = 8 */
     if (!(128 <= cf_amount(machine->threads_per_block) && 108 <= cf_amount(machine->registers_per_thread)
         && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED)) return CF_SATURATED;
-    cf_work_of += cf_together == 4 ? 3 : cf_together == 2 ? 4 : 5;
+    cf_work_of += cf_width == 4 ? 3 : cf_width == 2 ? 4 : 5;
     cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 32), cf_tiles(cf_limit1, 2, 96));
     cf_launch.steps = 0;
     cf_launch.bytes =
@@ -290,7 +290,7 @@ static inline cf_count blur5x5_tile_cost(int cf_number, const cf_machine *machin
   case 3: /* T0 = 4, T1 = 32, U0 = 2, U1 = 1, M = 8 */
     if (!(128 <= cf_amount(machine->threads_per_block) && 54 <= cf_amount(machine->registers_per_thread)
         && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED)) return CF_SATURATED;
-    cf_work_of += cf_together == 4 ? 6 : cf_together == 2 ? 7 : 8;
+    cf_work_of += cf_width == 4 ? 6 : cf_width == 2 ? 7 : 8;
     cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 8), cf_tiles(cf_limit1, 2, 32));
     cf_launch.steps = 0;
     cf_launch.bytes =
@@ -307,7 +307,7 @@ static inline cf_count blur5x5_tile_cost(int cf_number, const cf_machine *machin
 /* What to launch: the tile that is expected to be the fastest, or the wanted one where that is above 0; with the number
    of sweeps that the launch does, of as many as are left. Number 0 is the leaf, which costs `cf_leaf` where it may be
    taken: where no tile is better, and where none fits. */
-static inline cf_tiling blur5x5_tile(const cf_machine *machine, int h, int w, int cf_together, long long cf_left,
+static inline cf_tiling blur5x5_tile(const cf_machine *machine, int h, int w, int cf_width, long long cf_left,
     int cf_wanted, cf_count cf_leaf)
 {
   const cf_tiling cf_none = { 0, 1, CF_SATURATED };
@@ -315,7 +315,7 @@ static inline cf_tiling blur5x5_tile(const cf_machine *machine, int h, int w, in
   int cf_number;
   for (cf_number = 1; cf_wanted != 0 && cf_number <= 3; cf_number++)
     if (cf_wanted < 0 || cf_wanted > 3 || cf_wanted == cf_number)
-      cf_consider(&cf_best, cf_number, 1, blur5x5_tile_cost(cf_number, machine, h, w, cf_together, 1));
+      cf_consider(&cf_best, cf_number, 1, blur5x5_tile_cost(cf_number, machine, h, w, cf_width, 1));
   if (cf_wanted <= 0) cf_consider(&cf_best, 0, 1, cf_leaf);
   (void)cf_left;
   return cf_best;

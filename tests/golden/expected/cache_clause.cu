@@ -45,7 +45,7 @@ extern "C" __global__ void cached_leaf1(
 #line "cache_clause.cu"
 }
 
-template <int T0, int U0, int M, int cf_together>
+template <int T0, int U0, int M, int cf_width>
 __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) cached_tile(
     const float *__restrict__ x,
     float *__restrict__ y,
@@ -55,7 +55,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) cached_tile(
   const int block = blockIdx.x;
   const int t0 = threadIdx.x;
   const int o0 = block * (T0 * U0);
-  if (1 < cf_together && U0 % 4 == 0) {
+  if (1 < cf_width && U0 % 4 == 0) {
     #pragma unroll
     for (int vector = 0; vector < U0 / 4; vector++) {
       const int first = o0 + 4 * (vector * T0 + t0);
@@ -64,14 +64,14 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) cached_tile(
         float value_y[4];
         float window_x[6];
         window_x[0] = x[first - 1];
-        cf_vectors<cf_together, 4, 4>(&window_x[1], &x[first]);
+        cf_vectors<cf_width, 4, 4>(&window_x[1], &x[first]);
         window_x[5] = x[first + 4];
         #pragma unroll
         for (int point = 0; point < 4; point++)
 #line 10 "cache_clause.mf"
           value_y[point] = window_x[point] + window_x[point + 1] + window_x[point + 2];
 #line "cache_clause.cu"
-        cf_store_vector<cf_together>(&y[first], &value_y[0]);
+        cf_store_vector<cf_width>(&y[first], &value_y[0]);
       } else {
         // predicate(y): points inside of the limits, one by one
         for (int point = 0; point < 4; point++) {
@@ -169,7 +169,7 @@ static int cached_leaf1_run(cf_call *cf_state, int cf_leaf, const float *x, floa
   return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
 }
 
-static int cached_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, int U0, int cf_together,
+static int cached_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, int U0, int cf_width,
     const float *x, float *y, int n, int B, int dim)
 {
   static cf_kernel cf_kernels[] = {
@@ -194,7 +194,7 @@ static int cached_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int 
     0, // words of shared memory
   };
   void *cf_arguments[] = { &x, &y, &cf_given_i_limit, 0 };
-  return cf_launch(cf_state, cf_leaf, &cf_kernels[3 * cf_instance + (cf_together == 4 ? 0 : cf_together == 2 ? 1 : 2)],
+  return cf_launch(cf_state, cf_leaf, &cf_kernels[3 * cf_instance + (cf_width == 4 ? 0 : cf_width == 2 ? 1 : 2)],
       &cf_sizes, cf_arguments);
 }
 
@@ -203,7 +203,7 @@ static int cached_run(cf_call *cf_state, const float *x, float *y, int n, int B,
   cf_choice cf_chosen;
   cached_params cf_params = { B, 0, };
   if (cf_is_empty(dim)) return CF_OK;
-  const int cf_together = cf_begins(x) && cf_begins(y) ? 4 : cf_begins(x) && cf_begins(y) ? 2 : 1;
+  const int cf_width = cf_begins(x) && cf_begins(y) ? 4 : cf_begins(x) && cf_begins(y) ? 2 : 1;
   // The last choice of this thread, which only these numbers decide about.
   static CF_THREAD_LOCAL struct {
     bool known;
@@ -212,7 +212,7 @@ static int cached_run(cf_call *cf_state, const float *x, float *y, int n, int B,
     cf_tiling tile;
     cf_count left_out;
   } cf_last;
-  const long long cf_numbers[] = { n, B, dim, cf_together, 1, cf_state->tile };
+  const long long cf_numbers[] = { n, B, dim, cf_width, 1, cf_state->tile };
   if (!cf_last.known || !cf_is_same(cf_last.numbers, cf_numbers, sizeof cf_numbers) ||
       !cf_is_same(&cf_last.machine, cf_state->machine, sizeof cf_last.machine)) {
     cf_last.known = true;
@@ -224,7 +224,7 @@ static int cached_run(cf_call *cf_state, const float *x, float *y, int n, int B,
     cf_last.tile.cost = CF_SATURATED;
     if (cached_select(cf_state->machine, n, &cf_params, &cf_chosen) == CF_OK)
       cf_last.tile.cost = cached_leaf_cost(cf_chosen.leaf, cf_state->machine, n, dim, &cf_params, CF_SATURATED);
-    cf_last.tile = cached_tile(cf_state->machine, n, B, dim, cf_together, 1, cf_state->tile, cf_last.tile.cost);
+    cf_last.tile = cached_tile(cf_state->machine, n, B, dim, cf_width, 1, cf_state->tile, cf_last.tile.cost);
   }
   const cf_tiling cf_tile = cf_last.tile;
   cf_state->left_out = cf_plus(cf_state->left_out, cf_last.left_out);
@@ -233,9 +233,9 @@ static int cached_run(cf_call *cf_state, const float *x, float *y, int n, int B,
     cf_report(cf_state->why, CF_OK, cf_chosen.leaf = 1 + cf_tile.number, "", 0, 0);
   switch (cf_tile.number) {
   case 1:
-    return cached_tile_run(cf_state, cf_chosen.leaf, 0, 256, 4, cf_together, x, y, n, B, dim);
+    return cached_tile_run(cf_state, cf_chosen.leaf, 0, 256, 4, cf_width, x, y, n, B, dim);
   case 2:
-    return cached_tile_run(cf_state, cf_chosen.leaf, 1, 128, 1, cf_together, x, y, n, B, dim);
+    return cached_tile_run(cf_state, cf_chosen.leaf, 1, 128, 1, cf_width, x, y, n, B, dim);
   default:
     if (cf_state->tile > 0 && cf_state->tile <= 2)
       return cf_report(cf_state->why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1,

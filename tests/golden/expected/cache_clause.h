@@ -185,10 +185,10 @@ static inline cf_count cached_left_out(const cf_machine *machine, int n, int dim
 }
 
 /* Cycles that a launch of a tile takes, about: to compare it with others. CF_SATURATED where it does not fit.
-   cf_together: how many elements an access takes, 4 where data and rows begin at multiples of 16 bytes,
+   cf_width: how many elements an access takes, 4 where data and rows begin at multiples of 16 bytes,
    perhaps 2, else 1. */
-static inline cf_count cached_tile_cost(int cf_number, const cf_machine *machine, int n, int B, int dim,
-    int cf_together, int cf_sweeps)
+static inline cf_count cached_tile_cost(int cf_number, const cf_machine *machine, int n, int B, int dim, int cf_width,
+    int cf_sweeps)
 {
   static const cf_tile_work cf_works[] = {
     /* T0 = 256, U0 = 4, M = 8, 4 together */
@@ -219,7 +219,7 @@ static inline cf_count cached_tile_cost(int cf_number, const cf_machine *machine
   case 1: /* T0 = 256, U0 = 4, M = 8 */
     if (!(44 <= cf_amount(machine->registers_per_thread) && 256 <= cf_amount(machine->threads_per_block)
         && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
-    cf_work_of += cf_together == 4 ? 0 : cf_together == 2 ? 1 : 2;
+    cf_work_of += cf_width == 4 ? 0 : cf_width == 2 ? 1 : 2;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 1024);
     cf_launch.steps = 0;
     cf_launch.bytes = cf_plus(cf_times(4, cf_number_of(cf_limit0)), cf_times(4, cf_number_of(cf_limit0)));
@@ -228,7 +228,7 @@ static inline cf_count cached_tile_cost(int cf_number, const cf_machine *machine
   case 2: /* T0 = 128, U0 = 1, M = 16 */
     if (!(41 <= cf_amount(machine->registers_per_thread) && 128 <= cf_amount(machine->threads_per_block)
         && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
-    cf_work_of += cf_together == 4 ? 3 : cf_together == 2 ? 4 : 5;
+    cf_work_of += cf_width == 4 ? 3 : cf_width == 2 ? 4 : 5;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 128);
     cf_launch.steps = 0;
     cf_launch.bytes = cf_plus(cf_times(4, cf_number_of(cf_limit0)), cf_times(4, cf_number_of(cf_limit0)));
@@ -243,15 +243,15 @@ static inline cf_count cached_tile_cost(int cf_number, const cf_machine *machine
 /* What to launch: the tile that is expected to be the fastest, or the wanted one where that is above 0; with the number
    of sweeps that the launch does, of as many as are left. Number 0 is the leaf, which costs `cf_leaf` where it may be
    taken: where no tile is better, and where none fits. */
-static inline cf_tiling cached_tile(const cf_machine *machine, int n, int B, int dim, int cf_together,
-    long long cf_left, int cf_wanted, cf_count cf_leaf)
+static inline cf_tiling cached_tile(const cf_machine *machine, int n, int B, int dim, int cf_width, long long cf_left,
+    int cf_wanted, cf_count cf_leaf)
 {
   const cf_tiling cf_none = { 0, 1, CF_SATURATED };
   cf_tiling cf_best = cf_none;
   int cf_number;
   for (cf_number = 1; cf_wanted != 0 && cf_number <= 2; cf_number++)
     if (cf_wanted < 0 || cf_wanted > 2 || cf_wanted == cf_number)
-      cf_consider(&cf_best, cf_number, 1, cached_tile_cost(cf_number, machine, n, B, dim, cf_together, 1));
+      cf_consider(&cf_best, cf_number, 1, cached_tile_cost(cf_number, machine, n, B, dim, cf_width, 1));
   if (cf_wanted <= 0) cf_consider(&cf_best, 0, 1, cf_leaf);
   (void)cf_left;
   return cf_best;

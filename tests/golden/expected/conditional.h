@@ -149,7 +149,7 @@ static inline cf_count conditional_left_out(const cf_machine *machine, int n, co
 
 /* Cycles that a launch of a tile takes, about: to compare it with others. CF_SATURATED where it does not fit.
     */
-static inline cf_count conditional_tile_cost(int cf_number, const cf_machine *machine, int n, int cf_together,
+static inline cf_count conditional_tile_cost(int cf_number, const cf_machine *machine, int n, int cf_width,
     int cf_sweeps)
 {
   static const cf_tile_work cf_works[] = {
@@ -164,7 +164,7 @@ static inline cf_count conditional_tile_cost(int cf_number, const cf_machine *ma
   cf_extent cf_launch = { 0, 1, 0, 0, 0, 0, 0, 0 };
   const cf_tile_work *cf_work_of = cf_works;
   (void)cf_sweeps;
-  (void)cf_together;
+  (void)cf_width;
   switch (cf_number) {
   case 1: /* T0 = 256, U0 = 4, M = 8 */
     if (!(44 <= cf_amount(machine->registers_per_thread) && 256 <= cf_amount(machine->threads_per_block)
@@ -193,7 +193,7 @@ static inline cf_count conditional_tile_cost(int cf_number, const cf_machine *ma
 /* What to launch: the tile that is expected to be the fastest, or the wanted one where that is above 0; with the number
    of sweeps that the launch does, of as many as are left. Number 0 is the leaf, which costs `cf_leaf` where it may be
    taken: where no tile is better, and where none fits. */
-static inline cf_tiling conditional_tile(const cf_machine *machine, int n, int cf_together, long long cf_left,
+static inline cf_tiling conditional_tile(const cf_machine *machine, int n, int cf_width, long long cf_left,
     int cf_wanted, cf_count cf_leaf)
 {
   const cf_tiling cf_none = { 0, 1, CF_SATURATED };
@@ -201,7 +201,7 @@ static inline cf_tiling conditional_tile(const cf_machine *machine, int n, int c
   int cf_number;
   for (cf_number = 1; cf_wanted != 0 && cf_number <= 2; cf_number++)
     if (cf_wanted < 0 || cf_wanted > 2 || cf_wanted == cf_number)
-      cf_consider(&cf_best, cf_number, 1, conditional_tile_cost(cf_number, machine, n, cf_together, 1));
+      cf_consider(&cf_best, cf_number, 1, conditional_tile_cost(cf_number, machine, n, cf_width, 1));
   if (cf_wanted <= 0) cf_consider(&cf_best, 0, 1, cf_leaf);
   (void)cf_left;
   return cf_best;

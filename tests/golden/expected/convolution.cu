@@ -196,7 +196,7 @@ extern "C" __global__ void convolution_leaf2(
 #line "convolution.cu"
 }
 
-template <int T0, int T1, int T2, int U0, int U1, int U2, int D, int S, int M, int cf_together>
+template <int T0, int T1, int T2, int U0, int U1, int U2, int D, int S, int M, int cf_width>
 __global__ void __launch_bounds__(T0 * T1 * T2, CF_BLOCKS(T0 * T1 * T2, M)) convolution_tile(
     const float *__restrict__ in,
     const float *__restrict__ w,
@@ -214,7 +214,7 @@ __global__ void __launch_bounds__(T0 * T1 * T2, CF_BLOCKS(T0 * T1 * T2, M)) conv
 {
   static_assert(U0 % 4 == 0 && T0 * U0 % 8 == 0 && U2 % 4 == 0 && T2 * U2 % 8 == 0 && S >= 2,
       "sizes of a tile for which there is no kernel");
-  CF_SHARED(cf_pieces);  // T1*T2*U1*U2*D*S + 9*T0*U0*D*S + 4*T1*U1*D*S + 2*T2*U2*D*S + 44*D*S words of 4 bytes
+  CF_SHARED(cf_smem);  // T1*T2*U1*U2*D*S + 9*T0*U0*D*S + 4*T1*U1*D*S + 2*T2*U2*D*S + 44*D*S words of 4 bytes
   // cut(o, i, j): tiles of T0*U0 x T1*U1 x T2*U2 points
   const int block = blockIdx.x;
   const int t0 = threadIdx.z;
@@ -228,19 +228,19 @@ __global__ void __launch_bounds__(T0 * T1 * T2, CF_BLOCKS(T0 * T1 * T2, M)) conv
   const int o0 = i0 * (T0 * U0);
   const int o1 = i1 * (T1 * U1);
   const int o2 = i2 * (T2 * U2);
-  float *const shared_in = (float *)cf_pieces;
+  float *const shared_in = (float *)cf_smem;
   float *const shared_w =
-      (float *)(cf_pieces
+      (float *)(cf_smem
       + (T1 * T2 * U1 * U2 * D * S + 4 * T1 * U1 * D * S + 2 * T2 * U2 * D * S + 8 * D * S) * 4);
   const int thread = (t0 * T1 + t1) * T2 + t2;
   const int rows0 = o_limit - o0 < T0 * U0 ? o_limit - o0 : T0 * U0;
   const int rows1 = i_limit - o1 < T1 * U1 ? i_limit - o1 : T1 * U1;
   const int rows2 = j_limit - o2 < T2 * U2 ? j_limit - o2 : T2 * U2;
   // stage(in): boxes of D x (T1*U1 + 2) x (T2*U2 + 2) elements into shared memory, S - 1 pieces ahead
-  cf_box<float, cf_together, T0 * T1 * T2, 1, D, T1 * U1 + 2, T2 * U2 + 2, 0,
-      (T1 * U1 + 2) * (T2 * U2 + 4), T2 * U2 + 4, 1> feed_in(0, in_stride0, in_stride1, thread);
+  cf_box<float, cf_width, T0 * T1 * T2, 1, D, T1 * U1 + 2, T2 * U2 + 2, 0,
+      (T1 * U1 + 2) * (T2 * U2 + 4), T2 * U2 + 4, 1> copy_in(0, in_stride0, in_stride1, thread);
   // stage(w): boxes of T0*U0 x D x 3 x 3 elements into shared memory, S - 1 pieces ahead
-  cf_box<float, 1, T0 * T1 * T2, 1, 1, T0 * U0, 9 * D, 0, 0, 1, T0 * U0 + 4> feed_w(0, 0, w_stride0,
+  cf_box<float, 1, T0 * T1 * T2, 1, 1, T0 * U0, 9 * D, 0, 0, 1, T0 * U0 + 4> copy_w(0, 0, w_stride0,
       thread);
   // accumulate(sum): U0 x U1 x U2 values in registers while the loop runs
   float sum[U0][U1][U2];
@@ -261,9 +261,9 @@ __global__ void __launch_bounds__(T0 * T1 * T2, CF_BLOCKS(T0 * T1 * T2, M)) conv
   for (int ahead = 0; ahead < S - 1; ahead++) {
     if (c_ahead < c_limit) {
       const int c_left = c_limit - c_ahead < D ? c_limit - c_ahead : D;
-      feed_in.stage(shared_in + ahead * (D * (T1 * U1 + 2) * (T2 * U2 + 4)),
+      copy_in.stage(shared_in + ahead * (D * (T1 * U1 + 2) * (T2 * U2 + 4)),
           &in[c_ahead * in_stride0 + o1 * in_stride1 + o2], 1, c_left, rows1 + 2, rows2 + 2);
-      feed_w.stage(shared_w + ahead * (D * 9 * (T0 * U0 + 4)),
+      copy_w.stage(shared_w + ahead * (D * 9 * (T0 * U0 + 4)),
           &w[o0 * w_stride0 + c_ahead * w_stride1], 1, 1, rows0, c_left * 9);
       c_ahead += D;
     }
@@ -277,9 +277,9 @@ __global__ void __launch_bounds__(T0 * T1 * T2, CF_BLOCKS(T0 * T1 * T2, M)) conv
     const int last = slot == 0 ? S - 1 : slot - 1;
     if (c_ahead < c_limit) {
       const int c_left = c_limit - c_ahead < D ? c_limit - c_ahead : D;
-      feed_in.stage(shared_in + last * (D * (T1 * U1 + 2) * (T2 * U2 + 4)),
+      copy_in.stage(shared_in + last * (D * (T1 * U1 + 2) * (T2 * U2 + 4)),
           &in[c_ahead * in_stride0 + o1 * in_stride1 + o2], 1, c_left, rows1 + 2, rows2 + 2);
-      feed_w.stage(shared_w + last * (D * 9 * (T0 * U0 + 4)),
+      copy_w.stage(shared_w + last * (D * 9 * (T0 * U0 + 4)),
           &w[o0 * w_stride0 + c_ahead * w_stride1], 1, 1, rows0, c_left * 9);
       c_ahead += D;
     }
@@ -323,9 +323,9 @@ __global__ void __launch_bounds__(T0 * T1 * T2, CF_BLOCKS(T0 * T1 * T2, M)) conv
     slot = slot + 1 == S ? 0 : slot + 1;
   }
   // accumulate(out): stored inside of the limits; addresses are not kept over the loop
-  const int e0 = cf_again(o0);
-  const int e1 = cf_again(o1);
-  const int e2 = cf_again(o2);
+  const int e0 = cf_opaque(o0);
+  const int e1 = cf_opaque(o1);
+  const int e2 = cf_opaque(o2);
   #pragma unroll
   for (int r0 = 0; r0 < U0; r0++) {
     const int o = e0 + r0 / 4 * (4 * T0) + 4 * t0 + r0 % 4;
@@ -519,7 +519,7 @@ static int convolution_leaf2_run(cf_call *cf_state, int cf_leaf, const float *in
 }
 
 static int convolution_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, int T1, int T2, int U0, int U1,
-    int U2, int D, int S, int cf_together, const float *in, const float *w, float *out, int q, int p, int m, int n)
+    int U2, int D, int S, int cf_width, const float *in, const float *w, float *out, int q, int p, int m, int n)
 {
   static cf_kernel cf_kernels[] = {
     { CF_KERNEL(convolution_tile<4, 8, 4, 8, 1, 8, 8, 2, 3, 4>), {} },
@@ -576,7 +576,7 @@ static int convolution_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance,
       { &in, &w, &out, &cf_given_in_stride0, &cf_given_in_stride1, &cf_given_w_stride0, &cf_given_w_stride1,
       &cf_given_out_stride0, &cf_given_out_stride1, &cf_given_o_limit, &cf_given_i_limit, &cf_given_j_limit,
       &cf_given_c_limit, 0 };
-  return cf_launch(cf_state, cf_leaf, &cf_kernels[3 * cf_instance + (cf_together == 4 ? 0 : cf_together == 2 ? 1 : 2)],
+  return cf_launch(cf_state, cf_leaf, &cf_kernels[3 * cf_instance + (cf_width == 4 ? 0 : cf_width == 2 ? 1 : 2)],
       &cf_sizes, cf_arguments);
 }
 
@@ -588,7 +588,7 @@ static int convolution_run(cf_call *cf_state, const float *in, const float *w, f
   if (cf_is_empty(cf_div(cf_sub(cf_add(q, B0), 1), B0))) return CF_OK; // (q + B0 - 1) / B0
   if (cf_is_empty(cf_div(cf_sub(cf_add(m, B1), 1), B1))) return CF_OK; // (m + B1 - 1) / B1
   if (cf_is_empty(cf_div(cf_sub(cf_add(n, B2), 1), B2))) return CF_OK; // (n + B2 - 1) / B2
-  const int cf_together = cf_begins(in) && cf_mul(cf_add(m, 2), cf_add(n, 2)) % 4 == 0 && cf_add(n, 2) % 4 == 0 ? 4
+  const int cf_width = cf_begins(in) && cf_mul(cf_add(m, 2), cf_add(n, 2)) % 4 == 0 && cf_add(n, 2) % 4 == 0 ? 4
       : cf_begins(in) && cf_mul(cf_add(m, 2), cf_add(n, 2)) % 2 == 0 && cf_add(n, 2) % 2 == 0 ? 2 : 1;
   // The last choice of this thread, which only these numbers decide about.
   static CF_THREAD_LOCAL struct {
@@ -598,7 +598,7 @@ static int convolution_run(cf_call *cf_state, const float *in, const float *w, f
     cf_tiling tile;
     cf_count left_out;
   } cf_last;
-  const long long cf_numbers[] = { q, p, m, n, B0, B1, B2, cf_together, 1, cf_state->tile };
+  const long long cf_numbers[] = { q, p, m, n, B0, B1, B2, cf_width, 1, cf_state->tile };
   if (!cf_last.known || !cf_is_same(cf_last.numbers, cf_numbers, sizeof cf_numbers) ||
       !cf_is_same(&cf_last.machine, cf_state->machine, sizeof cf_last.machine)) {
     cf_last.known = true;
@@ -611,7 +611,7 @@ static int convolution_run(cf_call *cf_state, const float *in, const float *w, f
     if (convolution_select(cf_state->machine, q, p, m, n, &cf_params, &cf_chosen) == CF_OK)
       cf_last.tile.cost =
           convolution_leaf_cost(cf_chosen.leaf, cf_state->machine, q, p, m, n, &cf_params, CF_SATURATED);
-    cf_last.tile = convolution_tile(cf_state->machine, q, p, m, n, cf_together, 1, cf_state->tile, cf_last.tile.cost);
+    cf_last.tile = convolution_tile(cf_state->machine, q, p, m, n, cf_width, 1, cf_state->tile, cf_last.tile.cost);
   }
   const cf_tiling cf_tile = cf_last.tile;
   cf_state->left_out = cf_plus(cf_state->left_out, cf_last.left_out);
@@ -620,11 +620,9 @@ static int convolution_run(cf_call *cf_state, const float *in, const float *w, f
     cf_report(cf_state->why, CF_OK, cf_chosen.leaf = 2 + cf_tile.number, "", 0, 0);
   switch (cf_tile.number) {
   case 1:
-    return convolution_tile_run(cf_state, cf_chosen.leaf, 0, 4, 8, 4, 8, 1, 8, 8, 2, cf_together, in, w, out, q, p, m,
-        n);
+    return convolution_tile_run(cf_state, cf_chosen.leaf, 0, 4, 8, 4, 8, 1, 8, 8, 2, cf_width, in, w, out, q, p, m, n);
   case 2:
-    return convolution_tile_run(cf_state, cf_chosen.leaf, 1, 4, 8, 4, 4, 1, 8, 8, 2, cf_together, in, w, out, q, p, m,
-        n);
+    return convolution_tile_run(cf_state, cf_chosen.leaf, 1, 4, 8, 4, 4, 1, 8, 8, 2, cf_width, in, w, out, q, p, m, n);
   default:
     if (cf_state->tile > 0 && cf_state->tile <= 2)
       return cf_report(cf_state->why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1,

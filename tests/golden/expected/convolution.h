@@ -320,10 +320,10 @@ static inline cf_count convolution_left_out(const cf_machine *machine, int q, in
 }
 
 /* Cycles that a launch of a tile takes, about: to compare it with others. CF_SATURATED where it does not fit.
-   cf_together: how many elements an access takes, 4 where data and rows begin at multiples of 16 bytes,
+   cf_width: how many elements an access takes, 4 where data and rows begin at multiples of 16 bytes,
    perhaps 2, else 1. */
 static inline cf_count convolution_tile_cost(int cf_number, const cf_machine *machine, int q, int p, int m, int n,
-    int cf_together, int cf_sweeps)
+    int cf_width, int cf_sweeps)
 {
   static const cf_tile_work cf_works[] = {
     /* T0 = 4, T1 = 8, T2 = 4, U0 = 8, U1 = 1, U2 = 8, D = 8, S = 2, M = 3, 4 together */
@@ -364,7 +364,7 @@ static inline cf_count convolution_tile_cost(int cf_number, const cf_machine *ma
         && 172 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED
         && cf_limit(cf_limit1) != CF_UNDEFINED && cf_limit(cf_limit2) != CF_UNDEFINED
         && cf_limit(cf_limit3) != CF_UNDEFINED)) return CF_SATURATED;
-    cf_work_of += cf_together == 4 ? 0 : cf_together == 2 ? 1 : 2;
+    cf_work_of += cf_width == 4 ? 0 : cf_width == 2 ? 1 : 2;
     cf_launch.blocks =
         cf_times(cf_tiles(cf_limit0, 0, 32), cf_times(cf_tiles(cf_limit1, 0, 8), cf_tiles(cf_limit2, 0, 32)));
     cf_launch.steps = cf_number_of(cf_limit3) / 8;
@@ -381,7 +381,7 @@ static inline cf_count convolution_tile_cost(int cf_number, const cf_machine *ma
         && 124 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED
         && cf_limit(cf_limit1) != CF_UNDEFINED && cf_limit(cf_limit2) != CF_UNDEFINED
         && cf_limit(cf_limit3) != CF_UNDEFINED)) return CF_SATURATED;
-    cf_work_of += cf_together == 4 ? 3 : cf_together == 2 ? 4 : 5;
+    cf_work_of += cf_width == 4 ? 3 : cf_width == 2 ? 4 : 5;
     cf_launch.blocks =
         cf_times(cf_tiles(cf_limit0, 0, 16), cf_times(cf_tiles(cf_limit1, 0, 8), cf_tiles(cf_limit2, 0, 32)));
     cf_launch.steps = cf_number_of(cf_limit3) / 8;
@@ -402,7 +402,7 @@ static inline cf_count convolution_tile_cost(int cf_number, const cf_machine *ma
 /* What to launch: the tile that is expected to be the fastest, or the wanted one where that is above 0; with the number
    of sweeps that the launch does, of as many as are left. Number 0 is the leaf, which costs `cf_leaf` where it may be
    taken: where no tile is better, and where none fits. */
-static inline cf_tiling convolution_tile(const cf_machine *machine, int q, int p, int m, int n, int cf_together,
+static inline cf_tiling convolution_tile(const cf_machine *machine, int q, int p, int m, int n, int cf_width,
     long long cf_left, int cf_wanted, cf_count cf_leaf)
 {
   const cf_tiling cf_none = { 0, 1, CF_SATURATED };
@@ -410,7 +410,7 @@ static inline cf_tiling convolution_tile(const cf_machine *machine, int q, int p
   int cf_number;
   for (cf_number = 1; cf_wanted != 0 && cf_number <= 2; cf_number++)
     if (cf_wanted < 0 || cf_wanted > 2 || cf_wanted == cf_number)
-      cf_consider(&cf_best, cf_number, 1, convolution_tile_cost(cf_number, machine, q, p, m, n, cf_together, 1));
+      cf_consider(&cf_best, cf_number, 1, convolution_tile_cost(cf_number, machine, q, p, m, n, cf_width, 1));
   if (cf_wanted <= 0) cf_consider(&cf_best, 0, 1, cf_leaf);
   (void)cf_left;
   return cf_best;

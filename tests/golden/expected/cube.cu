@@ -96,7 +96,7 @@ __global__ void __launch_bounds__(T0 * T1 * T2, CF_BLOCKS(T0 * T1 * T2, M)) cube
     }
   } else if (U0 * U1 * U2 * 2 <= 24) {
 #line "cube.cu"
-    // predicate(b): points outside of the limits do what the last ones inside do, and store nothing
+    // predicate(b): points outside do what the last ones inside do, up to 24 reads at a time, and store nothing
     float value[U0][U1][U2];
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
@@ -181,7 +181,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) cube_tile1(
     }
   } else if (U0 * 2 <= 24) {
 #line "cube.cu"
-    // predicate(b): points outside of the limits do what the last ones inside do, and store nothing
+    // predicate(b): points outside do what the last ones inside do, up to 24 reads at a time, and store nothing
     float value[U0];
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {

@@ -187,7 +187,7 @@ static inline cf_count cube_left_out(const cf_machine *machine, int n, const cub
 
 /* Cycles that a launch of a tile takes, about: to compare it with others. CF_SATURATED where it does not fit.
     */
-static inline cf_count cube_tile_cost(int cf_number, const cf_machine *machine, int n, int cf_together, int cf_sweeps)
+static inline cf_count cube_tile_cost(int cf_number, const cf_machine *machine, int n, int cf_width, int cf_sweeps)
 {
   static const cf_tile_work cf_works[] = {
     /* T0 = 1, T1 = 4, T2 = 32, U0 = 2, U1 = 2, U2 = 2, M = 8 */
@@ -211,7 +211,7 @@ static inline cf_count cube_tile_cost(int cf_number, const cf_machine *machine, 
   cf_extent cf_launch = { 0, 1, 0, 0, 0, 0, 0, 0 };
   const cf_tile_work *cf_work_of = cf_works;
   (void)cf_sweeps;
-  (void)cf_together;
+  (void)cf_width;
   switch (cf_number) {
   case 1: /* T0 = 1, T1 = 4, T2 = 32, U0 = 2, U1 = 2, U2 = 2, M = 8 */
     if (!(128 <= cf_amount(machine->threads_per_block) && 72 <= cf_amount(machine->registers_per_thread)
@@ -279,7 +279,7 @@ static inline cf_count cube_tile_cost(int cf_number, const cf_machine *machine, 
 /* What to launch: the tile that is expected to be the fastest, or the wanted one where that is above 0; with the number
    of sweeps that the launch does, of as many as are left. Number 0 is the leaf, which costs `cf_leaf` where it may be
    taken: where no tile is better, and where none fits. */
-static inline cf_tiling cube_tile(const cf_machine *machine, int n, int cf_together, long long cf_left, int cf_wanted,
+static inline cf_tiling cube_tile(const cf_machine *machine, int n, int cf_width, long long cf_left, int cf_wanted,
     cf_count cf_leaf)
 {
   const cf_tiling cf_none = { 0, 1, CF_SATURATED };
@@ -287,7 +287,7 @@ static inline cf_tiling cube_tile(const cf_machine *machine, int n, int cf_toget
   int cf_number;
   for (cf_number = 1; cf_wanted != 0 && cf_number <= 5; cf_number++)
     if (cf_wanted < 0 || cf_wanted > 5 || cf_wanted == cf_number)
-      cf_consider(&cf_best, cf_number, 1, cube_tile_cost(cf_number, machine, n, cf_together, 1));
+      cf_consider(&cf_best, cf_number, 1, cube_tile_cost(cf_number, machine, n, cf_width, 1));
   if (cf_wanted <= 0) cf_consider(&cf_best, 0, 1, cf_leaf);
   (void)cf_left;
   return cf_best;

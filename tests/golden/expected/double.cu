@@ -44,9 +44,9 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) mixed_tile(
       for (int r0 = 0; r0 < U0; r0++) {
         const int i = o0 + r0 * T0 + t0;
 #line 6 "double.mf"
-        read_x[r0] = cf_again(x[i]);
+        read_x[r0] = cf_opaque(x[i]);
 #line 6 "double.mf"
-        read_y[r0] = cf_again(y[i]);
+        read_y[r0] = cf_opaque(y[i]);
       }
 #line "double.cu"
       #pragma unroll
@@ -63,7 +63,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) mixed_tile(
     }
   } else if (U0 * 3 <= 24) {
 #line "double.cu"
-    // predicate(y): points outside of the limits do what the last ones inside do, and store nothing
+    // predicate(y): points outside do what the last ones inside do, up to 24 reads at a time, and store nothing
     double value[U0];
     {
       float read_x[U0];
@@ -72,9 +72,9 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) mixed_tile(
       for (int r0 = 0; r0 < U0; r0++) {
         const int i = o0 + r0 * T0 + t0 < i_limit - 1 ? o0 + r0 * T0 + t0 : i_limit - 1;
 #line 6 "double.mf"
-        read_x[r0] = cf_again(x[i]);
+        read_x[r0] = cf_opaque(x[i]);
 #line 6 "double.mf"
-        read_y[r0] = cf_again(y[i]);
+        read_y[r0] = cf_opaque(y[i]);
       }
 #line "double.cu"
       #pragma unroll

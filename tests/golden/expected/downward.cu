@@ -106,7 +106,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) downward_tile(
     }
   } else if (U0 <= 24) {
 #line "downward.cu"
-    // predicate(y): points outside of the limits do what the last ones inside do, and store nothing
+    // predicate(y): points outside do what the last ones inside do, up to 24 reads at a time, and store nothing
     float value[U0];
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++)

@@ -170,7 +170,7 @@ __global__ void __launch_bounds__(T2 * T3, CF_BLOCKS(T2 * T3, M)) permute_tile(
     int l_limit,
     int i_limit)
 {
-  CF_SHARED(cf_pieces);  // T2*T3*U2*U3 + T3*U3 words of 4 bytes
+  CF_SHARED(cf_smem);  // T2*T3*U2*U3 + T3*U3 words of 4 bytes
   // cut(k, l): tiles of T2*U2 x T3*U3 points
   const int tiles = (k_limit + (T2 * U2 - 1)) / (T2 * U2) * ((l_limit + (T3 * U3 - 1)) / (T3 * U3));
   const int block = blockIdx.x % tiles;
@@ -184,7 +184,7 @@ __global__ void __launch_bounds__(T2 * T3, CF_BLOCKS(T2 * T3, M)) permute_tile(
   const int o0 = i0 * (T2 * U2);
   const int o1 = i1 * (T3 * U3);
   // stage(y): T3*U3 x T2*U2 elements through shared memory, transposed
-  float *const shared_y = (float *)cf_pieces;
+  float *const shared_y = (float *)cf_smem;
   if (o0 + T2 * U2 <= k_limit && o1 + T3 * U3 <= l_limit) {
     #pragma unroll
     for (int r0 = 0; r0 < U2; r0++) {
@@ -313,7 +313,7 @@ __global__ void __launch_bounds__(T1 * T2 * T3, CF_BLOCKS(T1 * T2 * T3, M)) perm
     }
   } else if (U1 * U2 * U3 * 2 <= 24) {
 #line "four_loops.cu"
-    // predicate(y): points outside of the limits do what the last ones inside do, and store nothing
+    // predicate(y): points outside do what the last ones inside do, up to 24 reads at a time, and store nothing
     float value[U1][U2][U3];
     #pragma unroll
     for (int r0 = 0; r0 < U1; r0++) {

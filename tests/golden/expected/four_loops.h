@@ -307,7 +307,7 @@ static inline cf_count permute_left_out(const cf_machine *machine, int a, int b,
 /* Cycles that a launch of a tile takes, about: to compare it with others. CF_SATURATED where it does not fit.
     */
 static inline cf_count permute_tile_cost(int cf_number, const cf_machine *machine, int a, int b, int c, int d,
-    int cf_together, int cf_sweeps)
+    int cf_width, int cf_sweeps)
 {
   static const cf_tile_work cf_works[] = {
     /* T2 = 16, T3 = 32, U2 = 4, U3 = 2, M = 2 */
@@ -333,7 +333,7 @@ static inline cf_count permute_tile_cost(int cf_number, const cf_machine *machin
   cf_extent cf_launch = { 0, 1, 0, 0, 0, 0, 0, 0 };
   const cf_tile_work *cf_work_of = cf_works;
   (void)cf_sweeps;
-  (void)cf_together;
+  (void)cf_width;
   switch (cf_number) {
   case 1: /* T2 = 16, T3 = 32, U2 = 4, U3 = 2, M = 2 */
     if (!(512 <= cf_amount(machine->threads_per_block) && 4160 <= cf_amount(machine->shared_words_per_block)
@@ -436,7 +436,7 @@ static inline cf_count permute_tile_cost(int cf_number, const cf_machine *machin
 /* What to launch: the tile that is expected to be the fastest, or the wanted one where that is above 0; with the number
    of sweeps that the launch does, of as many as are left. Number 0 is the leaf, which costs `cf_leaf` where it may be
    taken: where no tile is better, and where none fits. */
-static inline cf_tiling permute_tile(const cf_machine *machine, int a, int b, int c, int d, int cf_together,
+static inline cf_tiling permute_tile(const cf_machine *machine, int a, int b, int c, int d, int cf_width,
     long long cf_left, int cf_wanted, cf_count cf_leaf)
 {
   const cf_tiling cf_none = { 0, 1, CF_SATURATED };
@@ -444,7 +444,7 @@ static inline cf_tiling permute_tile(const cf_machine *machine, int a, int b, in
   int cf_number;
   for (cf_number = 1; cf_wanted != 0 && cf_number <= 5; cf_number++)
     if (cf_wanted < 0 || cf_wanted > 5 || cf_wanted == cf_number)
-      cf_consider(&cf_best, cf_number, 1, permute_tile_cost(cf_number, machine, a, b, c, d, cf_together, 1));
+      cf_consider(&cf_best, cf_number, 1, permute_tile_cost(cf_number, machine, a, b, c, d, cf_width, 1));
   if (cf_wanted <= 0) cf_consider(&cf_best, 0, 1, cf_leaf);
   (void)cf_left;
   return cf_best;

@@ -97,7 +97,7 @@ extern "C" __global__ void gemm_leaf1(
   }
 }
 
-template <int T0, int T1, int U0, int U1, int D, int S, int M, int cf_together>
+template <int T0, int T1, int U0, int U1, int D, int S, int M, int cf_width>
 __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) gemm_tile(
     const float *__restrict__ a,
     const float *__restrict__ b,
@@ -111,7 +111,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) gemm_tile(
 {
   static_assert(D % 4 == 0 && T0 % 4 == 0 && T1 % 8 == 0 && U0 % 4 == 0 && U1 % 4 == 0 && S >= 2,
       "sizes of a tile for which there is no kernel");
-  CF_SHARED(cf_pieces);  // T0*U0*D*S + T1*U1*D*S + 4*D*S words of 4 bytes
+  CF_SHARED(cf_smem);  // T0*U0*D*S + T1*U1*D*S + 4*D*S words of 4 bytes
   // cut(i, j): tiles of T0*U0 x T1*U1 points by warps of 4 x 8 threads, 8 rows of tiles at a time
   const int block = blockIdx.x;
   const int thread = threadIdx.y * T1 + threadIdx.x;
@@ -126,15 +126,15 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) gemm_tile(
   const int i1 = block % group / height;
   const int o0 = i0 * (T0 * U0);
   const int o1 = i1 * (T1 * U1);
-  float *const shared_a = (float *)cf_pieces;
-  float *const shared_b = (float *)(cf_pieces + (T0 * U0 * D * S + 4 * D * S) * 4);
+  float *const shared_a = (float *)cf_smem;
+  float *const shared_b = (float *)(cf_smem + (T0 * U0 * D * S + 4 * D * S) * 4);
   // stage(a): through registers, where rows are aligned and a thread has 64 points
-  const int held = cf_together == 4 && 64 <= U0 * U1;
+  const int held = cf_width == 4 && 64 <= U0 * U1;
   // stage(a): T0*U0 x D elements into shared memory, transposed, S - 1 pieces ahead
-  cf_turned_feed<float, held, T0 * U0, D, T0 * U0 + 4, T0 * T1> feed_a(&a[o0 * a_stride0],
+  cf_transposed_copy<float, held, T0 * U0, D, T0 * U0 + 4, T0 * T1> copy_a(&a[o0 * a_stride0],
       a_stride0, i_limit - o0, l_limit, thread);
   // stage(b): D x T1*U1 elements into shared memory, S - 1 pieces ahead
-  cf_feed<float, cf_together, D, T1 * U1, 0, D, 0, T0 * T1> feed_b(&b[o1], b_stride0, l_limit,
+  cf_tiled_copy<float, cf_width, D, T1 * U1, 0, D, 0, T0 * T1> copy_b(&b[o1], b_stride0, l_limit,
       j_limit - o1, thread);
   // accumulate(c): U0 x U1 values in registers while the loop runs
   float private_c[U0][U1];
@@ -159,15 +159,15 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) gemm_tile(
   // stage(a, b): the first S - 1 pieces
   #pragma unroll
   for (int ahead = 0; ahead < S - 1; ahead++) {
-    feed_b.stage(shared_b + ahead * (T1 * U1 * D));
+    copy_b.stage(shared_b + ahead * (T1 * U1 * D));
     if (!held)
-      feed_a.stage(shared_a + ahead * (T0 * U0 * D + 4 * D));
+      copy_a.stage(shared_a + ahead * (T0 * U0 * D + 4 * D));
     cf_commit();
   }
   if (held) {
-    feed_a.fetch();
-    feed_a.put(shared_a);
-    feed_a.fetch();
+    copy_a.prefetch();
+    copy_a.store(shared_a);
+    copy_a.prefetch();
   }
   cf_await<S - 2>();
   __syncthreads();
@@ -195,13 +195,13 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) gemm_tile(
       cf_vectors<4, U1, 4 * T1>(&fragment_b[(z + 1) % 2][0],
           &shared_b[piece_b + (z + 1) % D * (T1 * U1) + 4 * t1]);
       if (z == 0)
-        feed_b.stage(shared_b + last * (T1 * U1 * D));
+        copy_b.stage(shared_b + last * (T1 * U1 * D));
       if (z == 1) {
         if (held) {
-          feed_a.put(shared_a + next * (T0 * U0 * D + 4 * D));
-          feed_a.fetch();
+          copy_a.store(shared_a + next * (T0 * U0 * D + 4 * D));
+          copy_a.prefetch();
         } else {
-          feed_a.stage(shared_a + last * (T0 * U0 * D + 4 * D));
+          copy_a.stage(shared_a + last * (T0 * U0 * D + 4 * D));
         }
         cf_commit();
       }
@@ -234,11 +234,10 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) gemm_tile(
     }
   }
 #line "gemm.cu"
-  if (cf_together == 4
-      || T0 * U0 * D * S + T1 * U1 * D * S + 4 * D * S < 4 * T0 * T1 * U0 + T0 * U0) {
+  if (cf_width == 4 || T0 * U0 * D * S + T1 * U1 * D * S + 4 * D * S < 4 * T0 * T1 * U0 + T0 * U0) {
     // accumulate(c): stored inside of the limits; addresses are not kept over the loop
-    const int e0 = cf_again(o0);
-    const int e1 = cf_again(o1);
+    const int e0 = cf_opaque(o0);
+    const int e1 = cf_opaque(o1);
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
       const int i = e0 + r0 / 4 * (4 * T0) + 4 * t0 + r0 % 4;
@@ -254,10 +253,10 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) gemm_tile(
   } else {
     cf_await<0>();
     // stage(c): sums through shared memory, to threads beside each other
-    float *const sums = (float *)cf_pieces;
+    float *const sums = (float *)cf_smem;
     // accumulate(c): stored inside of the limits; addresses are not kept over the loop
-    const int e0 = cf_again(o0);
-    const int e1 = cf_again(o1);
+    const int e0 = cf_opaque(o0);
+    const int e1 = cf_opaque(o1);
     const int line = thread / (4 * T1);
     const int column = thread % (4 * T1);
     #pragma unroll
@@ -358,7 +357,7 @@ static int gemm_leaf1_run(cf_call *cf_state, int cf_leaf, const float *a, const 
 }
 
 static int gemm_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, int T1, int U0, int U1, int D, int S,
-    int cf_together, const float *a, const float *b, float *c, int m, int n, int k)
+    int cf_width, const float *a, const float *b, float *c, int m, int n, int k)
 {
   static cf_kernel cf_kernels[] = {
     { CF_KERNEL(gemm_tile<16, 16, 8, 8, 16, 3, 2, 4>), {} },
@@ -406,8 +405,7 @@ static int gemm_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0
   void *cf_arguments[] =
       { &a, &b, &c, &cf_given_a_stride0, &cf_given_b_stride0, &cf_given_c_stride0, &cf_given_i_limit, &cf_given_j_limit,
       &cf_given_l_limit, 0 };
-  return cf_launch(cf_state, cf_leaf, &cf_kernels[2 * cf_instance + (cf_together == 4 ? 0 : 1)], &cf_sizes,
-      cf_arguments);
+  return cf_launch(cf_state, cf_leaf, &cf_kernels[2 * cf_instance + (cf_width == 4 ? 0 : 1)], &cf_sizes, cf_arguments);
 }
 
 static int gemm_run(cf_call *cf_state, const float *a, const float *b, float *c, int m, int n, int k, int B0, int B1)
@@ -416,7 +414,7 @@ static int gemm_run(cf_call *cf_state, const float *a, const float *b, float *c,
   gemm_params cf_params = { B0, B1, 0, };
   if (cf_is_empty(cf_div(cf_sub(cf_add(m, B0), 1), B0))) return CF_OK; // (m + B0 - 1) / B0
   if (cf_is_empty(cf_div(cf_sub(cf_add(n, B1), 1), B1))) return CF_OK; // (n + B1 - 1) / B1
-  const int cf_together = cf_begins(a) && k % 4 == 0 && cf_begins(b) && n % 4 == 0 ? 4 : 1;
+  const int cf_width = cf_begins(a) && k % 4 == 0 && cf_begins(b) && n % 4 == 0 ? 4 : 1;
   // The last choice of this thread, which only these numbers decide about.
   static CF_THREAD_LOCAL struct {
     bool known;
@@ -425,7 +423,7 @@ static int gemm_run(cf_call *cf_state, const float *a, const float *b, float *c,
     cf_tiling tile;
     cf_count left_out;
   } cf_last;
-  const long long cf_numbers[] = { m, n, k, B0, B1, cf_together, 1, cf_state->tile };
+  const long long cf_numbers[] = { m, n, k, B0, B1, cf_width, 1, cf_state->tile };
   if (!cf_last.known || !cf_is_same(cf_last.numbers, cf_numbers, sizeof cf_numbers) ||
       !cf_is_same(&cf_last.machine, cf_state->machine, sizeof cf_last.machine)) {
     cf_last.known = true;
@@ -437,7 +435,7 @@ static int gemm_run(cf_call *cf_state, const float *a, const float *b, float *c,
     cf_last.tile.cost = CF_SATURATED;
     if (gemm_select(cf_state->machine, m, n, k, &cf_params, &cf_chosen) == CF_OK)
       cf_last.tile.cost = gemm_leaf_cost(cf_chosen.leaf, cf_state->machine, m, n, k, &cf_params, CF_SATURATED);
-    cf_last.tile = gemm_tile(cf_state->machine, m, n, k, cf_together, 1, cf_state->tile, cf_last.tile.cost);
+    cf_last.tile = gemm_tile(cf_state->machine, m, n, k, cf_width, 1, cf_state->tile, cf_last.tile.cost);
   }
   const cf_tiling cf_tile = cf_last.tile;
   cf_state->left_out = cf_plus(cf_state->left_out, cf_last.left_out);
@@ -446,19 +444,19 @@ static int gemm_run(cf_call *cf_state, const float *a, const float *b, float *c,
     cf_report(cf_state->why, CF_OK, cf_chosen.leaf = 1 + cf_tile.number, "", 0, 0);
   switch (cf_tile.number) {
   case 1:
-    return gemm_tile_run(cf_state, cf_chosen.leaf, 0, 16, 16, 8, 8, 16, 3, cf_together, a, b, c, m, n, k);
+    return gemm_tile_run(cf_state, cf_chosen.leaf, 0, 16, 16, 8, 8, 16, 3, cf_width, a, b, c, m, n, k);
   case 2:
-    return gemm_tile_run(cf_state, cf_chosen.leaf, 1, 16, 16, 8, 8, 8, 4, cf_together, a, b, c, m, n, k);
+    return gemm_tile_run(cf_state, cf_chosen.leaf, 1, 16, 16, 8, 8, 8, 4, cf_width, a, b, c, m, n, k);
   case 3:
-    return gemm_tile_run(cf_state, cf_chosen.leaf, 2, 8, 16, 8, 8, 8, 4, cf_together, a, b, c, m, n, k);
+    return gemm_tile_run(cf_state, cf_chosen.leaf, 2, 8, 16, 8, 8, 8, 4, cf_width, a, b, c, m, n, k);
   case 4:
-    return gemm_tile_run(cf_state, cf_chosen.leaf, 3, 8, 32, 8, 4, 16, 4, cf_together, a, b, c, m, n, k);
+    return gemm_tile_run(cf_state, cf_chosen.leaf, 3, 8, 32, 8, 4, 16, 4, cf_width, a, b, c, m, n, k);
   case 5:
-    return gemm_tile_run(cf_state, cf_chosen.leaf, 4, 8, 16, 4, 4, 32, 3, cf_together, a, b, c, m, n, k);
+    return gemm_tile_run(cf_state, cf_chosen.leaf, 4, 8, 16, 4, 4, 32, 3, cf_width, a, b, c, m, n, k);
   case 6:
-    return gemm_tile_run(cf_state, cf_chosen.leaf, 5, 8, 8, 4, 4, 16, 2, cf_together, a, b, c, m, n, k);
+    return gemm_tile_run(cf_state, cf_chosen.leaf, 5, 8, 8, 4, 4, 16, 2, cf_width, a, b, c, m, n, k);
   case 7:
-    return gemm_tile_run(cf_state, cf_chosen.leaf, 6, 8, 8, 8, 8, 8, 4, cf_together, a, b, c, m, n, k);
+    return gemm_tile_run(cf_state, cf_chosen.leaf, 6, 8, 8, 8, 8, 8, 4, cf_width, a, b, c, m, n, k);
   default:
     if (cf_state->tile > 0 && cf_state->tile <= 7)
       return cf_report(cf_state->why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1,

@@ -398,7 +398,7 @@ extern "C" __global__ void __maxnreg__(32) heat3d_2_leaf3(
 #line "heat3d.cu"
 }
 
-template <int T0, int T1, int T2, int U0, int U1, int U2, int M, int cf_together>
+template <int T0, int T1, int T2, int U0, int U1, int U2, int M, int cf_width>
 __global__ void __launch_bounds__(T0 * T1 * T2, CF_BLOCKS(T0 * T1 * T2, M)) heat3d_1_tile(
     const float *__restrict__ a,
     float *__restrict__ b,
@@ -424,12 +424,12 @@ __global__ void __launch_bounds__(T0 * T1 * T2, CF_BLOCKS(T0 * T1 * T2, M)) heat
   const int o0 = i0 * (T0 * U0);
   const int o1 = i1 * (T1 * U1);
   const int o2 = i2 * (T2 * U2) - 1;
-  if (1 < cf_together && U2 % 4 == 0) {
+  if (1 < cf_width && U2 % 4 == 0) {
     #pragma unroll
     for (int vector = 0; vector < U2 / 4; vector++) {
       const int first = o2 + 4 * (vector * T2 + t2);
       if (o0 + (t0 * U0 + U0) <= y0_limit && o1 + (t1 * U1 + U1) <= y1_limit
-          && (cf_together == 4 ? 0 <= first + 3 && first < y2_limit
+          && (cf_width == 4 ? 0 <= first + 3 && first < y2_limit
           : 0 <= first && first + 4 <= y2_limit)) {
         // vectorize(a): windows of rows in registers, 4 points at a time
         float value_b[U0][U1][4];
@@ -442,17 +442,17 @@ __global__ void __launch_bounds__(T0 * T1 * T2, CF_BLOCKS(T0 * T1 * T2, M)) heat
             float window_a[22];
             window_a[0] = 0 <= first && first < y2_limit
                 ? a[(y0 + 1) * a_stride0 + (y1 + 1) * a_stride1 + first] : 0;
-            cf_vectors<cf_together, 4, 4>(&window_a[1],
+            cf_vectors<cf_width, 4, 4>(&window_a[1],
                 &a[(y0 + 1) * a_stride0 + (y1 + 1) * a_stride1 + (first + 1)]);
             window_a[5] = 0 <= first + 3 && first + 3 < y2_limit
                 ? a[(y0 + 1) * a_stride0 + (y1 + 1) * a_stride1 + (first + 5)] : 0;
-            cf_vectors<cf_together, 4, 4>(&window_a[6],
+            cf_vectors<cf_width, 4, 4>(&window_a[6],
                 &a[y0 * a_stride0 + (y1 + 1) * a_stride1 + (first + 1)]);
-            cf_vectors<cf_together, 4, 4>(&window_a[10],
+            cf_vectors<cf_width, 4, 4>(&window_a[10],
                 &a[(y0 + 2) * a_stride0 + (y1 + 1) * a_stride1 + (first + 1)]);
-            cf_vectors<cf_together, 4, 4>(&window_a[14],
+            cf_vectors<cf_width, 4, 4>(&window_a[14],
                 &a[(y0 + 1) * a_stride0 + y1 * a_stride1 + (first + 1)]);
-            cf_vectors<cf_together, 4, 4>(&window_a[18],
+            cf_vectors<cf_width, 4, 4>(&window_a[18],
                 &a[(y0 + 1) * a_stride0 + (y1 + 2) * a_stride1 + (first + 1)]);
             #pragma unroll
             for (int point = 0; point < 4; point++)
@@ -472,7 +472,7 @@ __global__ void __launch_bounds__(T0 * T1 * T2, CF_BLOCKS(T0 * T1 * T2, M)) heat
           for (int r1 = 0; r1 < U1; r1++) {
             const int y1 = o1 + (t1 * U1 + r1);
             if (0 <= first && first + 4 <= y2_limit) {
-              cf_store_vector<cf_together>(&b[(y0 + 1) * b_stride0 + (y1 + 1) * b_stride1
+              cf_store_vector<cf_width>(&b[(y0 + 1) * b_stride0 + (y1 + 1) * b_stride1
                   + (first + 1)], &value_b[r0][r1][0]);
             } else {
               if (0 <= first && first < y2_limit)
@@ -558,7 +558,7 @@ __global__ void __launch_bounds__(T0 * T1 * T2, CF_BLOCKS(T0 * T1 * T2, M)) heat
       }
     } else if (U0 * U1 * U2 * 9 <= 24) {
 #line "heat3d.cu"
-      // predicate(b): points outside of the limits do what the last ones inside do, and store nothing
+      // predicate(b): points outside do what the last ones inside do, up to 24 reads at a time, and store nothing
       float value[U0][U1][U2];
       #pragma unroll
       for (int r0 = 0; r0 < U0; r0++) {
@@ -634,7 +634,7 @@ __global__ void __launch_bounds__(T0 * T1 * T2, CF_BLOCKS(T0 * T1 * T2, M)) heat
 #line "heat3d.cu"
 }
 
-template <int T0, int T1, int T2, int U0, int U1, int U2, int M, int cf_together>
+template <int T0, int T1, int T2, int U0, int U1, int U2, int M, int cf_width>
 __global__ void __launch_bounds__(T0 * T1 * T2, CF_BLOCKS(T0 * T1 * T2, M)) heat3d_2_tile(
     float *__restrict__ a,
     const float *__restrict__ b,
@@ -660,12 +660,12 @@ __global__ void __launch_bounds__(T0 * T1 * T2, CF_BLOCKS(T0 * T1 * T2, M)) heat
   const int o0 = i0 * (T0 * U0);
   const int o1 = i1 * (T1 * U1);
   const int o2 = i2 * (T2 * U2) - 1;
-  if (1 < cf_together && U2 % 4 == 0) {
+  if (1 < cf_width && U2 % 4 == 0) {
     #pragma unroll
     for (int vector = 0; vector < U2 / 4; vector++) {
       const int first = o2 + 4 * (vector * T2 + t2);
       if (o0 + (t0 * U0 + U0) <= y0_limit && o1 + (t1 * U1 + U1) <= y1_limit
-          && (cf_together == 4 ? 0 <= first + 3 && first < y2_limit
+          && (cf_width == 4 ? 0 <= first + 3 && first < y2_limit
           : 0 <= first && first + 4 <= y2_limit)) {
         // vectorize(b): windows of rows in registers, 4 points at a time
         float value_a[U0][U1][4];
@@ -678,17 +678,17 @@ __global__ void __launch_bounds__(T0 * T1 * T2, CF_BLOCKS(T0 * T1 * T2, M)) heat
             float window_b[22];
             window_b[0] = 0 <= first && first < y2_limit
                 ? b[(y0 + 1) * b_stride0 + (y1 + 1) * b_stride1 + first] : 0;
-            cf_vectors<cf_together, 4, 4>(&window_b[1],
+            cf_vectors<cf_width, 4, 4>(&window_b[1],
                 &b[(y0 + 1) * b_stride0 + (y1 + 1) * b_stride1 + (first + 1)]);
             window_b[5] = 0 <= first + 3 && first + 3 < y2_limit
                 ? b[(y0 + 1) * b_stride0 + (y1 + 1) * b_stride1 + (first + 5)] : 0;
-            cf_vectors<cf_together, 4, 4>(&window_b[6],
+            cf_vectors<cf_width, 4, 4>(&window_b[6],
                 &b[y0 * b_stride0 + (y1 + 1) * b_stride1 + (first + 1)]);
-            cf_vectors<cf_together, 4, 4>(&window_b[10],
+            cf_vectors<cf_width, 4, 4>(&window_b[10],
                 &b[(y0 + 2) * b_stride0 + (y1 + 1) * b_stride1 + (first + 1)]);
-            cf_vectors<cf_together, 4, 4>(&window_b[14],
+            cf_vectors<cf_width, 4, 4>(&window_b[14],
                 &b[(y0 + 1) * b_stride0 + y1 * b_stride1 + (first + 1)]);
-            cf_vectors<cf_together, 4, 4>(&window_b[18],
+            cf_vectors<cf_width, 4, 4>(&window_b[18],
                 &b[(y0 + 1) * b_stride0 + (y1 + 2) * b_stride1 + (first + 1)]);
             #pragma unroll
             for (int point = 0; point < 4; point++)
@@ -708,7 +708,7 @@ __global__ void __launch_bounds__(T0 * T1 * T2, CF_BLOCKS(T0 * T1 * T2, M)) heat
           for (int r1 = 0; r1 < U1; r1++) {
             const int y1 = o1 + (t1 * U1 + r1);
             if (0 <= first && first + 4 <= y2_limit) {
-              cf_store_vector<cf_together>(&a[(y0 + 1) * a_stride0 + (y1 + 1) * a_stride1
+              cf_store_vector<cf_width>(&a[(y0 + 1) * a_stride0 + (y1 + 1) * a_stride1
                   + (first + 1)], &value_a[r0][r1][0]);
             } else {
               if (0 <= first && first < y2_limit)
@@ -794,7 +794,7 @@ __global__ void __launch_bounds__(T0 * T1 * T2, CF_BLOCKS(T0 * T1 * T2, M)) heat
       }
     } else if (U0 * U1 * U2 * 9 <= 24) {
 #line "heat3d.cu"
-      // predicate(a): points outside of the limits do what the last ones inside do, and store nothing
+      // predicate(a): points outside do what the last ones inside do, up to 24 reads at a time, and store nothing
       float value[U0][U1][U2];
       #pragma unroll
       for (int r0 = 0; r0 < U0; r0++) {
@@ -1021,7 +1021,7 @@ static int heat3d_1_leaf3_run(cf_call *cf_state, int cf_leaf, float *a, float *b
 }
 
 static int heat3d_1_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, int T1, int T2, int U0, int U1,
-    int U2, int cf_together, float *a, float *b, int n, float r)
+    int U2, int cf_width, float *a, float *b, int n, float r)
 {
   static cf_kernel cf_kernels[] = {
     { CF_KERNEL(heat3d_1_tile<2, 4, 32, 2, 2, 4, 2, 4>), {} },
@@ -1069,7 +1069,7 @@ static int heat3d_1_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, in
   void *cf_arguments[] =
       { &a, &b, &cf_given_a_stride0, &cf_given_a_stride1, &cf_given_b_stride0, &cf_given_b_stride1, &r,
       &cf_given_y0_limit, &cf_given_y1_limit, &cf_given_y2_limit, 0 };
-  return cf_launch(cf_state, cf_leaf, &cf_kernels[3 * cf_instance + (cf_together == 4 ? 0 : cf_together == 2 ? 1 : 2)],
+  return cf_launch(cf_state, cf_leaf, &cf_kernels[3 * cf_instance + (cf_width == 4 ? 0 : cf_width == 2 ? 1 : 2)],
       &cf_sizes, cf_arguments);
 }
 
@@ -1081,7 +1081,7 @@ static int heat3d_1_run(cf_call *cf_state, float *a, float *b, int n, float r, i
   if (cf_is_empty(dim0)) return CF_OK;
   if (cf_is_empty(dim1)) return CF_OK;
   if (cf_is_empty(dim2)) return CF_OK;
-  const int cf_together = cf_begins(a) && cf_mul(n, n) % 4 == 0 && n % 4 == 0 && cf_begins(b) ? 4
+  const int cf_width = cf_begins(a) && cf_mul(n, n) % 4 == 0 && n % 4 == 0 && cf_begins(b) ? 4
       : cf_begins(a) && cf_mul(n, n) % 2 == 0 && n % 2 == 0 && cf_begins(b) ? 2 : 1;
   // The last choice of this thread, which only these numbers decide about.
   static CF_THREAD_LOCAL struct {
@@ -1091,7 +1091,7 @@ static int heat3d_1_run(cf_call *cf_state, float *a, float *b, int n, float r, i
     cf_tiling tile;
     cf_count left_out;
   } cf_last;
-  const long long cf_numbers[] = { n, dim0, dim1, dim2, B0, B1, B2, cf_together, 1, cf_state->tile };
+  const long long cf_numbers[] = { n, dim0, dim1, dim2, B0, B1, B2, cf_width, 1, cf_state->tile };
   if (!cf_last.known || !cf_is_same(cf_last.numbers, cf_numbers, sizeof cf_numbers) ||
       !cf_is_same(&cf_last.machine, cf_state->machine, sizeof cf_last.machine)) {
     cf_last.known = true;
@@ -1104,7 +1104,7 @@ static int heat3d_1_run(cf_call *cf_state, float *a, float *b, int n, float r, i
     if (heat3d_1_select(cf_state->machine, n, &cf_params, &cf_chosen) == CF_OK)
       cf_last.tile.cost =
           heat3d_1_leaf_cost(cf_chosen.leaf, cf_state->machine, n, dim0, dim1, dim2, &cf_params, CF_SATURATED);
-    cf_last.tile = heat3d_1_tile(cf_state->machine, n, cf_together, 1, cf_state->tile, cf_last.tile.cost);
+    cf_last.tile = heat3d_1_tile(cf_state->machine, n, cf_width, 1, cf_state->tile, cf_last.tile.cost);
   }
   const cf_tiling cf_tile = cf_last.tile;
   cf_state->left_out = cf_plus(cf_state->left_out, cf_last.left_out);
@@ -1113,13 +1113,13 @@ static int heat3d_1_run(cf_call *cf_state, float *a, float *b, int n, float r, i
     cf_report(cf_state->why, CF_OK, cf_chosen.leaf = 3 + cf_tile.number, "", 0, 0);
   switch (cf_tile.number) {
   case 1:
-    return heat3d_1_tile_run(cf_state, cf_chosen.leaf, 0, 2, 4, 32, 2, 2, 4, cf_together, a, b, n, r);
+    return heat3d_1_tile_run(cf_state, cf_chosen.leaf, 0, 2, 4, 32, 2, 2, 4, cf_width, a, b, n, r);
   case 2:
-    return heat3d_1_tile_run(cf_state, cf_chosen.leaf, 1, 1, 4, 32, 2, 2, 2, cf_together, a, b, n, r);
+    return heat3d_1_tile_run(cf_state, cf_chosen.leaf, 1, 1, 4, 32, 2, 2, 2, cf_width, a, b, n, r);
   case 3:
-    return heat3d_1_tile_run(cf_state, cf_chosen.leaf, 2, 1, 4, 32, 1, 1, 4, cf_together, a, b, n, r);
+    return heat3d_1_tile_run(cf_state, cf_chosen.leaf, 2, 1, 4, 32, 1, 1, 4, cf_width, a, b, n, r);
   case 4:
-    return heat3d_1_tile_run(cf_state, cf_chosen.leaf, 3, 1, 4, 32, 1, 2, 4, cf_together, a, b, n, r);
+    return heat3d_1_tile_run(cf_state, cf_chosen.leaf, 3, 1, 4, 32, 1, 2, 4, cf_width, a, b, n, r);
   default:
     if (cf_state->tile > 0 && cf_state->tile <= 4)
       return cf_report(cf_state->why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1,
@@ -1291,7 +1291,7 @@ static int heat3d_2_leaf3_run(cf_call *cf_state, int cf_leaf, float *a, float *b
 }
 
 static int heat3d_2_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, int T1, int T2, int U0, int U1,
-    int U2, int cf_together, float *a, float *b, int n, float r)
+    int U2, int cf_width, float *a, float *b, int n, float r)
 {
   static cf_kernel cf_kernels[] = {
     { CF_KERNEL(heat3d_2_tile<2, 4, 32, 2, 2, 4, 2, 4>), {} },
@@ -1339,7 +1339,7 @@ static int heat3d_2_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, in
   void *cf_arguments[] =
       { &a, &b, &cf_given_a_stride0, &cf_given_a_stride1, &cf_given_b_stride0, &cf_given_b_stride1, &r,
       &cf_given_y0_limit, &cf_given_y1_limit, &cf_given_y2_limit, 0 };
-  return cf_launch(cf_state, cf_leaf, &cf_kernels[3 * cf_instance + (cf_together == 4 ? 0 : cf_together == 2 ? 1 : 2)],
+  return cf_launch(cf_state, cf_leaf, &cf_kernels[3 * cf_instance + (cf_width == 4 ? 0 : cf_width == 2 ? 1 : 2)],
       &cf_sizes, cf_arguments);
 }
 
@@ -1351,7 +1351,7 @@ static int heat3d_2_run(cf_call *cf_state, float *a, float *b, int n, float r, i
   if (cf_is_empty(dim0)) return CF_OK;
   if (cf_is_empty(dim1)) return CF_OK;
   if (cf_is_empty(dim2)) return CF_OK;
-  const int cf_together = cf_begins(b) && cf_mul(n, n) % 4 == 0 && n % 4 == 0 && cf_begins(a) ? 4
+  const int cf_width = cf_begins(b) && cf_mul(n, n) % 4 == 0 && n % 4 == 0 && cf_begins(a) ? 4
       : cf_begins(b) && cf_mul(n, n) % 2 == 0 && n % 2 == 0 && cf_begins(a) ? 2 : 1;
   // The last choice of this thread, which only these numbers decide about.
   static CF_THREAD_LOCAL struct {
@@ -1361,7 +1361,7 @@ static int heat3d_2_run(cf_call *cf_state, float *a, float *b, int n, float r, i
     cf_tiling tile;
     cf_count left_out;
   } cf_last;
-  const long long cf_numbers[] = { n, dim0, dim1, dim2, B0, B1, B2, cf_together, 1, cf_state->tile };
+  const long long cf_numbers[] = { n, dim0, dim1, dim2, B0, B1, B2, cf_width, 1, cf_state->tile };
   if (!cf_last.known || !cf_is_same(cf_last.numbers, cf_numbers, sizeof cf_numbers) ||
       !cf_is_same(&cf_last.machine, cf_state->machine, sizeof cf_last.machine)) {
     cf_last.known = true;
@@ -1374,7 +1374,7 @@ static int heat3d_2_run(cf_call *cf_state, float *a, float *b, int n, float r, i
     if (heat3d_2_select(cf_state->machine, n, &cf_params, &cf_chosen) == CF_OK)
       cf_last.tile.cost =
           heat3d_2_leaf_cost(cf_chosen.leaf, cf_state->machine, n, dim0, dim1, dim2, &cf_params, CF_SATURATED);
-    cf_last.tile = heat3d_2_tile(cf_state->machine, n, cf_together, 1, cf_state->tile, cf_last.tile.cost);
+    cf_last.tile = heat3d_2_tile(cf_state->machine, n, cf_width, 1, cf_state->tile, cf_last.tile.cost);
   }
   const cf_tiling cf_tile = cf_last.tile;
   cf_state->left_out = cf_plus(cf_state->left_out, cf_last.left_out);
@@ -1383,13 +1383,13 @@ static int heat3d_2_run(cf_call *cf_state, float *a, float *b, int n, float r, i
     cf_report(cf_state->why, CF_OK, cf_chosen.leaf = 3 + cf_tile.number, "", 0, 0);
   switch (cf_tile.number) {
   case 1:
-    return heat3d_2_tile_run(cf_state, cf_chosen.leaf, 0, 2, 4, 32, 2, 2, 4, cf_together, a, b, n, r);
+    return heat3d_2_tile_run(cf_state, cf_chosen.leaf, 0, 2, 4, 32, 2, 2, 4, cf_width, a, b, n, r);
   case 2:
-    return heat3d_2_tile_run(cf_state, cf_chosen.leaf, 1, 1, 4, 32, 2, 2, 2, cf_together, a, b, n, r);
+    return heat3d_2_tile_run(cf_state, cf_chosen.leaf, 1, 1, 4, 32, 2, 2, 2, cf_width, a, b, n, r);
   case 3:
-    return heat3d_2_tile_run(cf_state, cf_chosen.leaf, 2, 1, 4, 32, 1, 1, 4, cf_together, a, b, n, r);
+    return heat3d_2_tile_run(cf_state, cf_chosen.leaf, 2, 1, 4, 32, 1, 1, 4, cf_width, a, b, n, r);
   case 4:
-    return heat3d_2_tile_run(cf_state, cf_chosen.leaf, 3, 1, 4, 32, 1, 2, 4, cf_together, a, b, n, r);
+    return heat3d_2_tile_run(cf_state, cf_chosen.leaf, 3, 1, 4, 32, 1, 2, 4, cf_width, a, b, n, r);
   default:
     if (cf_state->tile > 0 && cf_state->tile <= 4)
       return cf_report(cf_state->why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1,

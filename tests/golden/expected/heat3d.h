@@ -295,10 +295,9 @@ static inline cf_count heat3d_1_left_out(const cf_machine *machine, int n, int d
 }
 
 /* Cycles that a launch of a tile takes, about: to compare it with others. CF_SATURATED where it does not fit.
-   cf_together: how many elements an access takes, 4 where data and rows begin at multiples of 16 bytes,
+   cf_width: how many elements an access takes, 4 where data and rows begin at multiples of 16 bytes,
    perhaps 2, else 1. */
-static inline cf_count heat3d_1_tile_cost(int cf_number, const cf_machine *machine, int n, int cf_together,
-    int cf_sweeps)
+static inline cf_count heat3d_1_tile_cost(int cf_number, const cf_machine *machine, int n, int cf_width, int cf_sweeps)
 {
   static const cf_tile_work cf_works[] = {
     /* T0 = 2, T1 = 4, T2 = 32, U0 = 2, U1 = 2, U2 = 4, M = 2, 4 together */
@@ -346,7 +345,7 @@ static inline cf_count heat3d_1_tile_cost(int cf_number, const cf_machine *machi
   case 1: /* T0 = 2, T1 = 4, T2 = 32, U0 = 2, U1 = 2, U2 = 4, M = 2 */
     if (!(256 <= cf_amount(machine->threads_per_block) && 88 <= cf_amount(machine->registers_per_thread)
         && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
-    cf_work_of += cf_together == 4 ? 0 : cf_together == 2 ? 1 : 2;
+    cf_work_of += cf_width == 4 ? 0 : cf_width == 2 ? 1 : 2;
     cf_launch.blocks =
         cf_times(cf_tiles(cf_limit0, 0, 4), cf_times(cf_tiles(cf_limit0, 0, 8), cf_tiles(cf_limit0, 1, 128)));
     cf_launch.steps = 0;
@@ -359,7 +358,7 @@ static inline cf_count heat3d_1_tile_cost(int cf_number, const cf_machine *machi
   case 2: /* T0 = 1, T1 = 4, T2 = 32, U0 = 2, U1 = 2, U2 = 2, M = 8 */
     if (!(128 <= cf_amount(machine->threads_per_block) && 72 <= cf_amount(machine->registers_per_thread)
         && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
-    cf_work_of += cf_together == 4 ? 3 : cf_together == 2 ? 4 : 5;
+    cf_work_of += cf_width == 4 ? 3 : cf_width == 2 ? 4 : 5;
     cf_launch.blocks =
         cf_times(cf_tiles(cf_limit0, 0, 2), cf_times(cf_tiles(cf_limit0, 0, 8), cf_tiles(cf_limit0, 1, 64)));
     cf_launch.steps = 0;
@@ -372,7 +371,7 @@ static inline cf_count heat3d_1_tile_cost(int cf_number, const cf_machine *machi
   case 3: /* T0 = 1, T1 = 4, T2 = 32, U0 = 1, U1 = 1, U2 = 4, M = 8 */
     if (!(128 <= cf_amount(machine->threads_per_block) && 68 <= cf_amount(machine->registers_per_thread)
         && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
-    cf_work_of += cf_together == 4 ? 6 : cf_together == 2 ? 7 : 8;
+    cf_work_of += cf_width == 4 ? 6 : cf_width == 2 ? 7 : 8;
     cf_launch.blocks =
         cf_times(cf_tiles(cf_limit0, 0, 1), cf_times(cf_tiles(cf_limit0, 0, 4), cf_tiles(cf_limit0, 1, 128)));
     cf_launch.steps = 0;
@@ -385,7 +384,7 @@ static inline cf_count heat3d_1_tile_cost(int cf_number, const cf_machine *machi
   case 4: /* T0 = 1, T1 = 4, T2 = 32, U0 = 1, U1 = 2, U2 = 4, M = 6 */
     if (!(128 <= cf_amount(machine->threads_per_block) && 76 <= cf_amount(machine->registers_per_thread)
         && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
-    cf_work_of += cf_together == 4 ? 9 : cf_together == 2 ? 10 : 11;
+    cf_work_of += cf_width == 4 ? 9 : cf_width == 2 ? 10 : 11;
     cf_launch.blocks =
         cf_times(cf_tiles(cf_limit0, 0, 1), cf_times(cf_tiles(cf_limit0, 0, 8), cf_tiles(cf_limit0, 1, 128)));
     cf_launch.steps = 0;
@@ -404,15 +403,15 @@ static inline cf_count heat3d_1_tile_cost(int cf_number, const cf_machine *machi
 /* What to launch: the tile that is expected to be the fastest, or the wanted one where that is above 0; with the number
    of sweeps that the launch does, of as many as are left. Number 0 is the leaf, which costs `cf_leaf` where it may be
    taken: where no tile is better, and where none fits. */
-static inline cf_tiling heat3d_1_tile(const cf_machine *machine, int n, int cf_together, long long cf_left,
-    int cf_wanted, cf_count cf_leaf)
+static inline cf_tiling heat3d_1_tile(const cf_machine *machine, int n, int cf_width, long long cf_left, int cf_wanted,
+    cf_count cf_leaf)
 {
   const cf_tiling cf_none = { 0, 1, CF_SATURATED };
   cf_tiling cf_best = cf_none;
   int cf_number;
   for (cf_number = 1; cf_wanted != 0 && cf_number <= 4; cf_number++)
     if (cf_wanted < 0 || cf_wanted > 4 || cf_wanted == cf_number)
-      cf_consider(&cf_best, cf_number, 1, heat3d_1_tile_cost(cf_number, machine, n, cf_together, 1));
+      cf_consider(&cf_best, cf_number, 1, heat3d_1_tile_cost(cf_number, machine, n, cf_width, 1));
   if (cf_wanted <= 0) cf_consider(&cf_best, 0, 1, cf_leaf);
   (void)cf_left;
   return cf_best;
@@ -680,10 +679,9 @@ static inline cf_count heat3d_2_left_out(const cf_machine *machine, int n, int d
 }
 
 /* Cycles that a launch of a tile takes, about: to compare it with others. CF_SATURATED where it does not fit.
-   cf_together: how many elements an access takes, 4 where data and rows begin at multiples of 16 bytes,
+   cf_width: how many elements an access takes, 4 where data and rows begin at multiples of 16 bytes,
    perhaps 2, else 1. */
-static inline cf_count heat3d_2_tile_cost(int cf_number, const cf_machine *machine, int n, int cf_together,
-    int cf_sweeps)
+static inline cf_count heat3d_2_tile_cost(int cf_number, const cf_machine *machine, int n, int cf_width, int cf_sweeps)
 {
   static const cf_tile_work cf_works[] = {
     /* T0 = 2, T1 = 4, T2 = 32, U0 = 2, U1 = 2, U2 = 4, M = 2, 4 together */
@@ -731,7 +729,7 @@ static inline cf_count heat3d_2_tile_cost(int cf_number, const cf_machine *machi
   case 1: /* T0 = 2, T1 = 4, T2 = 32, U0 = 2, U1 = 2, U2 = 4, M = 2 */
     if (!(256 <= cf_amount(machine->threads_per_block) && 88 <= cf_amount(machine->registers_per_thread)
         && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
-    cf_work_of += cf_together == 4 ? 0 : cf_together == 2 ? 1 : 2;
+    cf_work_of += cf_width == 4 ? 0 : cf_width == 2 ? 1 : 2;
     cf_launch.blocks =
         cf_times(cf_tiles(cf_limit0, 0, 4), cf_times(cf_tiles(cf_limit0, 0, 8), cf_tiles(cf_limit0, 1, 128)));
     cf_launch.steps = 0;
@@ -744,7 +742,7 @@ static inline cf_count heat3d_2_tile_cost(int cf_number, const cf_machine *machi
   case 2: /* T0 = 1, T1 = 4, T2 = 32, U0 = 2, U1 = 2, U2 = 2, M = 8 */
     if (!(128 <= cf_amount(machine->threads_per_block) && 72 <= cf_amount(machine->registers_per_thread)
         && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
-    cf_work_of += cf_together == 4 ? 3 : cf_together == 2 ? 4 : 5;
+    cf_work_of += cf_width == 4 ? 3 : cf_width == 2 ? 4 : 5;
     cf_launch.blocks =
         cf_times(cf_tiles(cf_limit0, 0, 2), cf_times(cf_tiles(cf_limit0, 0, 8), cf_tiles(cf_limit0, 1, 64)));
     cf_launch.steps = 0;
@@ -757,7 +755,7 @@ static inline cf_count heat3d_2_tile_cost(int cf_number, const cf_machine *machi
   case 3: /* T0 = 1, T1 = 4, T2 = 32, U0 = 1, U1 = 1, U2 = 4, M = 8 */
     if (!(128 <= cf_amount(machine->threads_per_block) && 68 <= cf_amount(machine->registers_per_thread)
         && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
-    cf_work_of += cf_together == 4 ? 6 : cf_together == 2 ? 7 : 8;
+    cf_work_of += cf_width == 4 ? 6 : cf_width == 2 ? 7 : 8;
     cf_launch.blocks =
         cf_times(cf_tiles(cf_limit0, 0, 1), cf_times(cf_tiles(cf_limit0, 0, 4), cf_tiles(cf_limit0, 1, 128)));
     cf_launch.steps = 0;
@@ -770,7 +768,7 @@ static inline cf_count heat3d_2_tile_cost(int cf_number, const cf_machine *machi
   case 4: /* T0 = 1, T1 = 4, T2 = 32, U0 = 1, U1 = 2, U2 = 4, M = 6 */
     if (!(128 <= cf_amount(machine->threads_per_block) && 76 <= cf_amount(machine->registers_per_thread)
         && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
-    cf_work_of += cf_together == 4 ? 9 : cf_together == 2 ? 10 : 11;
+    cf_work_of += cf_width == 4 ? 9 : cf_width == 2 ? 10 : 11;
     cf_launch.blocks =
         cf_times(cf_tiles(cf_limit0, 0, 1), cf_times(cf_tiles(cf_limit0, 0, 8), cf_tiles(cf_limit0, 1, 128)));
     cf_launch.steps = 0;
@@ -789,15 +787,15 @@ static inline cf_count heat3d_2_tile_cost(int cf_number, const cf_machine *machi
 /* What to launch: the tile that is expected to be the fastest, or the wanted one where that is above 0; with the number
    of sweeps that the launch does, of as many as are left. Number 0 is the leaf, which costs `cf_leaf` where it may be
    taken: where no tile is better, and where none fits. */
-static inline cf_tiling heat3d_2_tile(const cf_machine *machine, int n, int cf_together, long long cf_left,
-    int cf_wanted, cf_count cf_leaf)
+static inline cf_tiling heat3d_2_tile(const cf_machine *machine, int n, int cf_width, long long cf_left, int cf_wanted,
+    cf_count cf_leaf)
 {
   const cf_tiling cf_none = { 0, 1, CF_SATURATED };
   cf_tiling cf_best = cf_none;
   int cf_number;
   for (cf_number = 1; cf_wanted != 0 && cf_number <= 4; cf_number++)
     if (cf_wanted < 0 || cf_wanted > 4 || cf_wanted == cf_number)
-      cf_consider(&cf_best, cf_number, 1, heat3d_2_tile_cost(cf_number, machine, n, cf_together, 1));
+      cf_consider(&cf_best, cf_number, 1, heat3d_2_tile_cost(cf_number, machine, n, cf_width, 1));
   if (cf_wanted <= 0) cf_consider(&cf_best, 0, 1, cf_leaf);
   (void)cf_left;
   return cf_best;

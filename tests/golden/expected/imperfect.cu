@@ -198,7 +198,7 @@ extern "C" __global__ void scaled_rows_3_leaf1(
 #line "imperfect.cu"
 }
 
-template <int T0, int U0, int H, int D, int S, int M, int cf_together>
+template <int T0, int U0, int H, int D, int S, int M, int cf_width>
 __global__ void __launch_bounds__(T0 * H, CF_BLOCKS(T0 * H, M)) scaled_rows_1_tile(
     const float *__restrict__ x,
     const float *__restrict__ w,
@@ -209,14 +209,14 @@ __global__ void __launch_bounds__(T0 * H, CF_BLOCKS(T0 * H, M)) scaled_rows_1_ti
 {
   static_assert(D % 32 == 0 && T0 * H % (D / 4) == 0 && 1024 % (T0 * H) == 0 && S >= 2,
       "sizes of a tile for which there is no kernel");
-  CF_SHARED(cf_pieces);  // T0*U0*D*S words of 4 bytes
+  CF_SHARED(cf_smem);  // T0*U0*D*S words of 4 bytes
   // cut(i): tiles of T0*U0 points
   const int block = blockIdx.x;
   const int t0 = threadIdx.x;
   const int o0 = block * (T0 * U0);
-  float *const shared_x = (float *)cf_pieces;
+  float *const shared_x = (float *)cf_smem;
   // stage(x): T0*U0 x D elements into shared memory, swizzled, S - 1 pieces ahead
-  cf_feed<float, cf_together, T0 * U0, D, 1, 0, D, T0 * H> feed_x(&x[o0 * x_stride0], x_stride0,
+  cf_tiled_copy<float, cf_width, T0 * U0, D, 1, 0, D, T0 * H> copy_x(&x[o0 * x_stride0], x_stride0,
       i_limit - o0, k_limit, t0);
   // accumulate(factor, sum_held): U0 values in registers while the loop runs
   float factor[U0];
@@ -241,7 +241,7 @@ __global__ void __launch_bounds__(T0 * H, CF_BLOCKS(T0 * H, M)) scaled_rows_1_ti
   // stage(x): the first S - 1 pieces
   #pragma unroll
   for (int ahead = 0; ahead < S - 1; ahead++) {
-    feed_x.stage(shared_x + ahead * (T0 * U0 * D));
+    copy_x.stage(shared_x + ahead * (T0 * U0 * D));
     cf_commit();
   }
   // cut(k): pieces of D steps
@@ -249,7 +249,7 @@ __global__ void __launch_bounds__(T0 * H, CF_BLOCKS(T0 * H, M)) scaled_rows_1_ti
   for (int step = 0; step < steps; step++) {
     cf_await<S - 2>();
     __syncthreads();
-    feed_x.stage(shared_x + (step + (S - 1)) % S * (T0 * U0 * D));
+    copy_x.stage(shared_x + (step + (S - 1)) % S * (T0 * U0 * D));
     cf_commit();
     const int slot = step % S;
     const int piece_x = slot * (T0 * U0 * D);
@@ -279,7 +279,7 @@ __global__ void __launch_bounds__(T0 * H, CF_BLOCKS(T0 * H, M)) scaled_rows_1_ti
 #line "imperfect.cu"
   if (H == 1 || t0 < T0) {
     // accumulate(sum): stored inside of the limits; addresses are not kept over the loop
-    const int e0 = cf_again(o0);
+    const int e0 = cf_opaque(o0);
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
       const int i = e0 + r0 * T0 + t0;
@@ -291,7 +291,7 @@ __global__ void __launch_bounds__(T0 * H, CF_BLOCKS(T0 * H, M)) scaled_rows_1_ti
 #line "imperfect.cu"
 }
 
-template <int T0, int U0, int D, int S, int M, int cf_together>
+template <int T0, int U0, int D, int S, int M, int cf_width>
 __global__ void __launch_bounds__(T0 * D, CF_BLOCKS(T0 * D, M)) scaled_rows_1_tile1(
     const float *__restrict__ x,
     const float *__restrict__ w,
@@ -301,17 +301,17 @@ __global__ void __launch_bounds__(T0 * D, CF_BLOCKS(T0 * D, M)) scaled_rows_1_ti
     int k_limit)
 {
   static_assert(8 % T0 == 0 && U0 == 1 && 1024 % D == 0 && S % 16 == 0, "sizes of a tile for which there is no kernel");
-  CF_SHARED(cf_pieces);  // T0*S + 32 words of 4 bytes
+  CF_SHARED(cf_smem);  // T0*S + 32 words of 4 bytes
   // cut(i): tiles of T0*U0 points
   const int block = blockIdx.x;
   const int t0 = threadIdx.x % T0;
   const int lane = threadIdx.x / T0;
   const int o0 = block * (T0 * U0);
-  float *const row_x = (float *)(cf_pieces + t0 * (S + 32 / T0) * 4);
+  float *const row_x = (float *)(cf_smem + t0 * (S + 32 / T0) * 4);
   const int point = o0 + t0;
   const int i = point < i_limit ? point : i_limit - 1;
   // stage(x): whole rows into shared memory
-  cf_stage_row<cf_together == 4, D>(row_x, &x[i * x_stride0], k_limit, lane);
+  cf_stage_row<cf_width == 4, D>(row_x, &x[i * x_stride0], k_limit, lane);
   cf_commit();
 #line 7 "imperfect.mf"
   float factor = 2 * w[i];
@@ -408,7 +408,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) scaled_rows_2_
     }
   } else if (U0 * U1 * 3 <= 24) {
 #line "imperfect.cu"
-    // predicate(y): points outside of the limits do what the last ones inside do, and store nothing
+    // predicate(y): points outside do what the last ones inside do, up to 24 reads at a time, and store nothing
     float factor[U0][U1];
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
@@ -507,7 +507,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) scaled_rows_2_tile1(
     }
   } else if (U0 * 3 <= 24) {
 #line "imperfect.cu"
-    // predicate(y): points outside of the limits do what the last ones inside do, and store nothing
+    // predicate(y): points outside do what the last ones inside do, up to 24 reads at a time, and store nothing
     float factor[U0];
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
@@ -578,7 +578,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) scaled_rows_3_tile(
     }
   } else if (U0 * 2 <= 24) {
 #line "imperfect.cu"
-    // predicate(last): points outside of the limits do what the last ones inside do, and store nothing
+    // predicate(last): points outside do what the last ones inside do, up to 24 reads at a time, and store nothing
     float value[U0];
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
@@ -658,7 +658,7 @@ static int scaled_rows_1_leaf1_run(cf_call *cf_state, int cf_leaf, const float *
 }
 
 static int scaled_rows_1_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, int U0, int H, int D, int S,
-    int cf_together, const float *x, const float *w, float *sum, int n, int m)
+    int cf_width, const float *x, const float *w, float *sum, int n, int m)
 {
   static cf_kernel cf_kernels[] = {
     { CF_KERNEL(scaled_rows_1_tile<64, 1, 1, 128, 3, 2, 4>), {} },
@@ -687,12 +687,11 @@ static int scaled_rows_1_tile_run(cf_call *cf_state, int cf_leaf, int cf_instanc
     cf_mul(D, cf_mul(S, cf_mul(T0, U0))), // T0*U0*D*S words of shared memory
   };
   void *cf_arguments[] = { &x, &w, &sum, &cf_given_x_stride0, &cf_given_i_limit, &cf_given_k_limit, 0 };
-  return cf_launch(cf_state, cf_leaf, &cf_kernels[2 * cf_instance + (cf_together == 4 ? 0 : 1)], &cf_sizes,
-      cf_arguments);
+  return cf_launch(cf_state, cf_leaf, &cf_kernels[2 * cf_instance + (cf_width == 4 ? 0 : 1)], &cf_sizes, cf_arguments);
 }
 
 static int scaled_rows_1_tile1_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, int U0, int D, int S,
-    int cf_together, const float *x, const float *w, float *sum, int n, int m)
+    int cf_width, const float *x, const float *w, float *sum, int n, int m)
 {
   static cf_kernel cf_kernels[] = {
     { CF_KERNEL(scaled_rows_1_tile1<2, 1, 128, 4096, 6, 4>), {} },
@@ -725,8 +724,7 @@ static int scaled_rows_1_tile1_run(cf_call *cf_state, int cf_leaf, int cf_instan
     cf_add(cf_mul(S, T0), 32), // T0*S + 32 words of shared memory
   };
   void *cf_arguments[] = { &x, &w, &sum, &cf_given_x_stride0, &cf_given_i_limit, &cf_given_k_limit, 0 };
-  return cf_launch(cf_state, cf_leaf, &cf_kernels[2 * cf_instance + (cf_together == 4 ? 0 : 1)], &cf_sizes,
-      cf_arguments);
+  return cf_launch(cf_state, cf_leaf, &cf_kernels[2 * cf_instance + (cf_width == 4 ? 0 : 1)], &cf_sizes, cf_arguments);
 }
 
 static int scaled_rows_1_run(cf_call *cf_state, const float *x, const float *w, float *sum, int n, int m, int B0)
@@ -734,7 +732,7 @@ static int scaled_rows_1_run(cf_call *cf_state, const float *x, const float *w, 
   cf_choice cf_chosen;
   scaled_rows_params cf_params = { B0, 1, 0, };
   if (cf_is_empty(cf_div(cf_sub(cf_add(n, B0), 1), B0))) return CF_OK; // (n + B0 - 1) / B0
-  const int cf_together = cf_lesser(cf_begins(x) && m % 4 == 0 ? 4 : 1, cf_begins(x) && m % 4 == 0 ? 4 : 1);
+  const int cf_width = cf_lesser(cf_begins(x) && m % 4 == 0 ? 4 : 1, cf_begins(x) && m % 4 == 0 ? 4 : 1);
   // The last choice of this thread, which only these numbers decide about.
   static CF_THREAD_LOCAL struct {
     bool known;
@@ -743,7 +741,7 @@ static int scaled_rows_1_run(cf_call *cf_state, const float *x, const float *w, 
     cf_tiling tile;
     cf_count left_out;
   } cf_last;
-  const long long cf_numbers[] = { n, m, B0, cf_together, 1, cf_state->tile };
+  const long long cf_numbers[] = { n, m, B0, cf_width, 1, cf_state->tile };
   if (!cf_last.known || !cf_is_same(cf_last.numbers, cf_numbers, sizeof cf_numbers) ||
       !cf_is_same(&cf_last.machine, cf_state->machine, sizeof cf_last.machine)) {
     cf_last.known = true;
@@ -755,7 +753,7 @@ static int scaled_rows_1_run(cf_call *cf_state, const float *x, const float *w, 
     cf_last.tile.cost = CF_SATURATED;
     if (scaled_rows_1_select(cf_state->machine, n, m, &cf_params, &cf_chosen) == CF_OK)
       cf_last.tile.cost = scaled_rows_1_leaf_cost(cf_chosen.leaf, cf_state->machine, n, m, &cf_params, CF_SATURATED);
-    cf_last.tile = scaled_rows_1_tile(cf_state->machine, n, m, cf_together, 1, cf_state->tile, cf_last.tile.cost);
+    cf_last.tile = scaled_rows_1_tile(cf_state->machine, n, m, cf_width, 1, cf_state->tile, cf_last.tile.cost);
   }
   const cf_tiling cf_tile = cf_last.tile;
   cf_state->left_out = cf_plus(cf_state->left_out, cf_last.left_out);
@@ -764,29 +762,29 @@ static int scaled_rows_1_run(cf_call *cf_state, const float *x, const float *w, 
     cf_report(cf_state->why, CF_OK, cf_chosen.leaf = 1 + cf_tile.number, "", 0, 0);
   switch (cf_tile.number) {
   case 1:
-    return scaled_rows_1_tile_run(cf_state, cf_chosen.leaf, 0, 64, 1, 1, 128, 3, cf_together, x, w, sum, n, m);
+    return scaled_rows_1_tile_run(cf_state, cf_chosen.leaf, 0, 64, 1, 1, 128, 3, cf_width, x, w, sum, n, m);
   case 2:
-    return scaled_rows_1_tile_run(cf_state, cf_chosen.leaf, 1, 32, 1, 4, 64, 4, cf_together, x, w, sum, n, m);
+    return scaled_rows_1_tile_run(cf_state, cf_chosen.leaf, 1, 32, 1, 4, 64, 4, cf_width, x, w, sum, n, m);
   case 3:
-    return scaled_rows_1_tile_run(cf_state, cf_chosen.leaf, 2, 16, 1, 16, 128, 4, cf_together, x, w, sum, n, m);
+    return scaled_rows_1_tile_run(cf_state, cf_chosen.leaf, 2, 16, 1, 16, 128, 4, cf_width, x, w, sum, n, m);
   case 4:
-    return scaled_rows_1_tile_run(cf_state, cf_chosen.leaf, 3, 16, 1, 8, 64, 4, cf_together, x, w, sum, n, m);
+    return scaled_rows_1_tile_run(cf_state, cf_chosen.leaf, 3, 16, 1, 8, 64, 4, cf_width, x, w, sum, n, m);
   case 5:
-    return scaled_rows_1_tile_run(cf_state, cf_chosen.leaf, 4, 8, 1, 32, 256, 4, cf_together, x, w, sum, n, m);
+    return scaled_rows_1_tile_run(cf_state, cf_chosen.leaf, 4, 8, 1, 32, 256, 4, cf_width, x, w, sum, n, m);
   case 6:
-    return scaled_rows_1_tile1_run(cf_state, cf_chosen.leaf, 0, 2, 1, 128, 4096, cf_together, x, w, sum, n, m);
+    return scaled_rows_1_tile1_run(cf_state, cf_chosen.leaf, 0, 2, 1, 128, 4096, cf_width, x, w, sum, n, m);
   case 7:
-    return scaled_rows_1_tile1_run(cf_state, cf_chosen.leaf, 1, 8, 1, 32, 1024, cf_together, x, w, sum, n, m);
+    return scaled_rows_1_tile1_run(cf_state, cf_chosen.leaf, 1, 8, 1, 32, 1024, cf_width, x, w, sum, n, m);
   case 8:
-    return scaled_rows_1_tile1_run(cf_state, cf_chosen.leaf, 2, 8, 1, 8, 160, cf_together, x, w, sum, n, m);
+    return scaled_rows_1_tile1_run(cf_state, cf_chosen.leaf, 2, 8, 1, 8, 160, cf_width, x, w, sum, n, m);
   case 9:
-    return scaled_rows_1_tile1_run(cf_state, cf_chosen.leaf, 3, 8, 1, 64, 3456, cf_together, x, w, sum, n, m);
+    return scaled_rows_1_tile1_run(cf_state, cf_chosen.leaf, 3, 8, 1, 64, 3456, cf_width, x, w, sum, n, m);
   case 10:
-    return scaled_rows_1_tile1_run(cf_state, cf_chosen.leaf, 4, 4, 1, 128, 5120, cf_together, x, w, sum, n, m);
+    return scaled_rows_1_tile1_run(cf_state, cf_chosen.leaf, 4, 4, 1, 128, 5120, cf_width, x, w, sum, n, m);
   case 11:
-    return scaled_rows_1_tile1_run(cf_state, cf_chosen.leaf, 5, 1, 1, 256, 16384, cf_together, x, w, sum, n, m);
+    return scaled_rows_1_tile1_run(cf_state, cf_chosen.leaf, 5, 1, 1, 256, 16384, cf_width, x, w, sum, n, m);
   case 12:
-    return scaled_rows_1_tile1_run(cf_state, cf_chosen.leaf, 6, 1, 1, 512, 56320, cf_together, x, w, sum, n, m);
+    return scaled_rows_1_tile1_run(cf_state, cf_chosen.leaf, 6, 1, 1, 512, 56320, cf_width, x, w, sum, n, m);
   default:
     if (cf_state->tile > 0 && cf_state->tile <= 12)
       return cf_report(cf_state->why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1,

@@ -224,9 +224,9 @@ static inline cf_count scaled_rows_1_left_out(const cf_machine *machine, int n, 
 }
 
 /* Cycles that a launch of a tile takes, about: to compare it with others. CF_SATURATED where it does not fit.
-   cf_together: how many elements an access takes, 4 where data and rows begin at multiples of 16 bytes,
+   cf_width: how many elements an access takes, 4 where data and rows begin at multiples of 16 bytes,
    perhaps 2, else 1. */
-static inline cf_count scaled_rows_1_tile_cost(int cf_number, const cf_machine *machine, int n, int m, int cf_together,
+static inline cf_count scaled_rows_1_tile_cost(int cf_number, const cf_machine *machine, int n, int m, int cf_width,
     int cf_sweeps)
 {
   static const cf_tile_work cf_works[] = {
@@ -337,7 +337,7 @@ static inline cf_count scaled_rows_1_tile_cost(int cf_number, const cf_machine *
     if (!(24576 <= cf_amount(machine->shared_words_per_block) && 64 <= cf_amount(machine->threads_per_block)
         && 41 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED
         && cf_limit(cf_limit1) != CF_UNDEFINED)) return CF_SATURATED;
-    cf_work_of += cf_together == 4 ? 0 : 1;
+    cf_work_of += cf_width == 4 ? 0 : 1;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 64);
     cf_launch.steps = cf_number_of(cf_limit1) / 128;
     cf_launch.parts = (cf_count)(cf_number_of(cf_limit1) % 128 != 0);
@@ -350,7 +350,7 @@ static inline cf_count scaled_rows_1_tile_cost(int cf_number, const cf_machine *
     if (!(8192 <= cf_amount(machine->shared_words_per_block) && 128 <= cf_amount(machine->threads_per_block)
         && 41 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED
         && cf_limit(cf_limit1) != CF_UNDEFINED)) return CF_SATURATED;
-    cf_work_of += cf_together == 4 ? 2 : 3;
+    cf_work_of += cf_width == 4 ? 2 : 3;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 32);
     cf_launch.steps = cf_number_of(cf_limit1) / 64;
     cf_launch.parts = (cf_count)(cf_number_of(cf_limit1) % 64 != 0);
@@ -363,7 +363,7 @@ static inline cf_count scaled_rows_1_tile_cost(int cf_number, const cf_machine *
     if (!(8192 <= cf_amount(machine->shared_words_per_block) && 256 <= cf_amount(machine->threads_per_block)
         && 41 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED
         && cf_limit(cf_limit1) != CF_UNDEFINED)) return CF_SATURATED;
-    cf_work_of += cf_together == 4 ? 4 : 5;
+    cf_work_of += cf_width == 4 ? 4 : 5;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 16);
     cf_launch.steps = cf_number_of(cf_limit1) / 128;
     cf_launch.parts = (cf_count)(cf_number_of(cf_limit1) % 128 != 0);
@@ -376,7 +376,7 @@ static inline cf_count scaled_rows_1_tile_cost(int cf_number, const cf_machine *
     if (!(4096 <= cf_amount(machine->shared_words_per_block) && 128 <= cf_amount(machine->threads_per_block)
         && 41 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED
         && cf_limit(cf_limit1) != CF_UNDEFINED)) return CF_SATURATED;
-    cf_work_of += cf_together == 4 ? 6 : 7;
+    cf_work_of += cf_width == 4 ? 6 : 7;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 16);
     cf_launch.steps = cf_number_of(cf_limit1) / 64;
     cf_launch.parts = (cf_count)(cf_number_of(cf_limit1) % 64 != 0);
@@ -389,7 +389,7 @@ static inline cf_count scaled_rows_1_tile_cost(int cf_number, const cf_machine *
     if (!(8192 <= cf_amount(machine->shared_words_per_block) && 256 <= cf_amount(machine->threads_per_block)
         && 41 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED
         && cf_limit(cf_limit1) != CF_UNDEFINED)) return CF_SATURATED;
-    cf_work_of += cf_together == 4 ? 8 : 9;
+    cf_work_of += cf_width == 4 ? 8 : 9;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 8);
     cf_launch.steps = cf_number_of(cf_limit1) / 256;
     cf_launch.parts = (cf_count)(cf_number_of(cf_limit1) % 256 != 0);
@@ -402,7 +402,7 @@ static inline cf_count scaled_rows_1_tile_cost(int cf_number, const cf_machine *
     if (!(256 <= cf_amount(machine->threads_per_block) && 41 <= cf_amount(machine->registers_per_thread)
         && 8224 <= cf_amount(machine->shared_words_per_block) && cf_limit(cf_limit0) != CF_UNDEFINED
         && cf_limit(cf_limit1) != CF_UNDEFINED && cf_le(m, 4096) == 1)) return CF_SATURATED;
-    cf_work_of += cf_together == 4 ? 10 : 11;
+    cf_work_of += cf_width == 4 ? 10 : 11;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 2);
     cf_launch.steps = cf_number_of(cf_limit1) / 128;
     cf_launch.parts = (cf_count)(cf_number_of(cf_limit1) % 128 != 0);
@@ -415,7 +415,7 @@ static inline cf_count scaled_rows_1_tile_cost(int cf_number, const cf_machine *
     if (!(256 <= cf_amount(machine->threads_per_block) && 41 <= cf_amount(machine->registers_per_thread)
         && 8224 <= cf_amount(machine->shared_words_per_block) && cf_limit(cf_limit0) != CF_UNDEFINED
         && cf_limit(cf_limit1) != CF_UNDEFINED && cf_le(m, 1024) == 1)) return CF_SATURATED;
-    cf_work_of += cf_together == 4 ? 12 : 13;
+    cf_work_of += cf_width == 4 ? 12 : 13;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 8);
     cf_launch.steps = cf_number_of(cf_limit1) / 32;
     cf_launch.parts = (cf_count)(cf_number_of(cf_limit1) % 32 != 0);
@@ -428,7 +428,7 @@ static inline cf_count scaled_rows_1_tile_cost(int cf_number, const cf_machine *
     if (!(64 <= cf_amount(machine->threads_per_block) && 41 <= cf_amount(machine->registers_per_thread)
         && 1312 <= cf_amount(machine->shared_words_per_block) && cf_limit(cf_limit0) != CF_UNDEFINED
         && cf_limit(cf_limit1) != CF_UNDEFINED && cf_le(m, 160) == 1)) return CF_SATURATED;
-    cf_work_of += cf_together == 4 ? 14 : 15;
+    cf_work_of += cf_width == 4 ? 14 : 15;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 8);
     cf_launch.steps = cf_number_of(cf_limit1) / 8;
     cf_launch.parts = (cf_count)(cf_number_of(cf_limit1) % 8 != 0);
@@ -441,7 +441,7 @@ static inline cf_count scaled_rows_1_tile_cost(int cf_number, const cf_machine *
     if (!(512 <= cf_amount(machine->threads_per_block) && 41 <= cf_amount(machine->registers_per_thread)
         && 27680 <= cf_amount(machine->shared_words_per_block) && cf_limit(cf_limit0) != CF_UNDEFINED
         && cf_limit(cf_limit1) != CF_UNDEFINED && cf_le(m, 3456) == 1)) return CF_SATURATED;
-    cf_work_of += cf_together == 4 ? 16 : 17;
+    cf_work_of += cf_width == 4 ? 16 : 17;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 8);
     cf_launch.steps = cf_number_of(cf_limit1) / 64;
     cf_launch.parts = (cf_count)(cf_number_of(cf_limit1) % 64 != 0);
@@ -454,7 +454,7 @@ static inline cf_count scaled_rows_1_tile_cost(int cf_number, const cf_machine *
     if (!(512 <= cf_amount(machine->threads_per_block) && 41 <= cf_amount(machine->registers_per_thread)
         && 20512 <= cf_amount(machine->shared_words_per_block) && cf_limit(cf_limit0) != CF_UNDEFINED
         && cf_limit(cf_limit1) != CF_UNDEFINED && cf_le(m, 5120) == 1)) return CF_SATURATED;
-    cf_work_of += cf_together == 4 ? 18 : 19;
+    cf_work_of += cf_width == 4 ? 18 : 19;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 4);
     cf_launch.steps = cf_number_of(cf_limit1) / 128;
     cf_launch.parts = (cf_count)(cf_number_of(cf_limit1) % 128 != 0);
@@ -467,7 +467,7 @@ static inline cf_count scaled_rows_1_tile_cost(int cf_number, const cf_machine *
     if (!(256 <= cf_amount(machine->threads_per_block) && 41 <= cf_amount(machine->registers_per_thread)
         && 16416 <= cf_amount(machine->shared_words_per_block) && cf_limit(cf_limit0) != CF_UNDEFINED
         && cf_limit(cf_limit1) != CF_UNDEFINED && cf_le(m, 16384) == 1)) return CF_SATURATED;
-    cf_work_of += cf_together == 4 ? 20 : 21;
+    cf_work_of += cf_width == 4 ? 20 : 21;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 1);
     cf_launch.steps = cf_number_of(cf_limit1) / 256;
     cf_launch.parts = (cf_count)(cf_number_of(cf_limit1) % 256 != 0);
@@ -480,7 +480,7 @@ static inline cf_count scaled_rows_1_tile_cost(int cf_number, const cf_machine *
     if (!(512 <= cf_amount(machine->threads_per_block) && 41 <= cf_amount(machine->registers_per_thread)
         && 56352 <= cf_amount(machine->shared_words_per_block) && cf_limit(cf_limit0) != CF_UNDEFINED
         && cf_limit(cf_limit1) != CF_UNDEFINED && cf_le(m, 56320) == 1)) return CF_SATURATED;
-    cf_work_of += cf_together == 4 ? 22 : 23;
+    cf_work_of += cf_width == 4 ? 22 : 23;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 1);
     cf_launch.steps = cf_number_of(cf_limit1) / 512;
     cf_launch.parts = (cf_count)(cf_number_of(cf_limit1) % 512 != 0);
@@ -498,7 +498,7 @@ static inline cf_count scaled_rows_1_tile_cost(int cf_number, const cf_machine *
 /* What to launch: the tile that is expected to be the fastest, or the wanted one where that is above 0; with the number
    of sweeps that the launch does, of as many as are left. Number 0 is the leaf, which costs `cf_leaf` where it may be
    taken: where no tile is better, and where none fits. */
-static inline cf_tiling scaled_rows_1_tile(const cf_machine *machine, int n, int m, int cf_together, long long cf_left,
+static inline cf_tiling scaled_rows_1_tile(const cf_machine *machine, int n, int m, int cf_width, long long cf_left,
     int cf_wanted, cf_count cf_leaf)
 {
   const cf_tiling cf_none = { 0, 1, CF_SATURATED };
@@ -506,7 +506,7 @@ static inline cf_tiling scaled_rows_1_tile(const cf_machine *machine, int n, int
   int cf_number;
   for (cf_number = 1; cf_wanted != 0 && cf_number <= 12; cf_number++)
     if (cf_wanted < 0 || cf_wanted > 12 || cf_wanted == cf_number)
-      cf_consider(&cf_best, cf_number, 1, scaled_rows_1_tile_cost(cf_number, machine, n, m, cf_together, 1));
+      cf_consider(&cf_best, cf_number, 1, scaled_rows_1_tile_cost(cf_number, machine, n, m, cf_width, 1));
   if (cf_wanted <= 0) cf_consider(&cf_best, 0, 1, cf_leaf);
   (void)cf_left;
   return cf_best;
@@ -704,7 +704,7 @@ static inline cf_count scaled_rows_2_left_out(const cf_machine *machine, int n, 
 
 /* Cycles that a launch of a tile takes, about: to compare it with others. CF_SATURATED where it does not fit.
     */
-static inline cf_count scaled_rows_2_tile_cost(int cf_number, const cf_machine *machine, int n, int m, int cf_together,
+static inline cf_count scaled_rows_2_tile_cost(int cf_number, const cf_machine *machine, int n, int m, int cf_width,
     int cf_sweeps)
 {
   static const cf_tile_work cf_works[] = {
@@ -730,7 +730,7 @@ static inline cf_count scaled_rows_2_tile_cost(int cf_number, const cf_machine *
   cf_extent cf_launch = { 0, 1, 0, 0, 0, 0, 0, 0 };
   const cf_tile_work *cf_work_of = cf_works;
   (void)cf_sweeps;
-  (void)cf_together;
+  (void)cf_width;
   switch (cf_number) {
   case 1: /* T0 = 1, T1 = 256, U0 = 1, U1 = 4, M = 4 */
     if (!(256 <= cf_amount(machine->threads_per_block) && 64 <= cf_amount(machine->registers_per_thread)
@@ -804,7 +804,7 @@ static inline cf_count scaled_rows_2_tile_cost(int cf_number, const cf_machine *
 /* What to launch: the tile that is expected to be the fastest, or the wanted one where that is above 0; with the number
    of sweeps that the launch does, of as many as are left. Number 0 is the leaf, which costs `cf_leaf` where it may be
    taken: where no tile is better, and where none fits. */
-static inline cf_tiling scaled_rows_2_tile(const cf_machine *machine, int n, int m, int cf_together, long long cf_left,
+static inline cf_tiling scaled_rows_2_tile(const cf_machine *machine, int n, int m, int cf_width, long long cf_left,
     int cf_wanted, cf_count cf_leaf)
 {
   const cf_tiling cf_none = { 0, 1, CF_SATURATED };
@@ -812,7 +812,7 @@ static inline cf_tiling scaled_rows_2_tile(const cf_machine *machine, int n, int
   int cf_number;
   for (cf_number = 1; cf_wanted != 0 && cf_number <= 5; cf_number++)
     if (cf_wanted < 0 || cf_wanted > 5 || cf_wanted == cf_number)
-      cf_consider(&cf_best, cf_number, 1, scaled_rows_2_tile_cost(cf_number, machine, n, m, cf_together, 1));
+      cf_consider(&cf_best, cf_number, 1, scaled_rows_2_tile_cost(cf_number, machine, n, m, cf_width, 1));
   if (cf_wanted <= 0) cf_consider(&cf_best, 0, 1, cf_leaf);
   (void)cf_left;
   return cf_best;
@@ -979,7 +979,7 @@ static inline cf_count scaled_rows_3_left_out(const cf_machine *machine, int n, 
 
 /* Cycles that a launch of a tile takes, about: to compare it with others. CF_SATURATED where it does not fit.
     */
-static inline cf_count scaled_rows_3_tile_cost(int cf_number, const cf_machine *machine, int n, int cf_together,
+static inline cf_count scaled_rows_3_tile_cost(int cf_number, const cf_machine *machine, int n, int cf_width,
     int cf_sweeps)
 {
   static const cf_tile_work cf_works[] = {
@@ -994,7 +994,7 @@ static inline cf_count scaled_rows_3_tile_cost(int cf_number, const cf_machine *
   cf_extent cf_launch = { 0, 1, 0, 0, 0, 0, 0, 0 };
   const cf_tile_work *cf_work_of = cf_works;
   (void)cf_sweeps;
-  (void)cf_together;
+  (void)cf_width;
   switch (cf_number) {
   case 1: /* T0 = 256, U0 = 4, M = 8 */
     if (!(44 <= cf_amount(machine->registers_per_thread) && 256 <= cf_amount(machine->threads_per_block)
@@ -1023,7 +1023,7 @@ static inline cf_count scaled_rows_3_tile_cost(int cf_number, const cf_machine *
 /* What to launch: the tile that is expected to be the fastest, or the wanted one where that is above 0; with the number
    of sweeps that the launch does, of as many as are left. Number 0 is the leaf, which costs `cf_leaf` where it may be
    taken: where no tile is better, and where none fits. */
-static inline cf_tiling scaled_rows_3_tile(const cf_machine *machine, int n, int cf_together, long long cf_left,
+static inline cf_tiling scaled_rows_3_tile(const cf_machine *machine, int n, int cf_width, long long cf_left,
     int cf_wanted, cf_count cf_leaf)
 {
   const cf_tiling cf_none = { 0, 1, CF_SATURATED };
@@ -1031,7 +1031,7 @@ static inline cf_tiling scaled_rows_3_tile(const cf_machine *machine, int n, int
   int cf_number;
   for (cf_number = 1; cf_wanted != 0 && cf_number <= 2; cf_number++)
     if (cf_wanted < 0 || cf_wanted > 2 || cf_wanted == cf_number)
-      cf_consider(&cf_best, cf_number, 1, scaled_rows_3_tile_cost(cf_number, machine, n, cf_together, 1));
+      cf_consider(&cf_best, cf_number, 1, scaled_rows_3_tile_cost(cf_number, machine, n, cf_width, 1));
   if (cf_wanted <= 0) cf_consider(&cf_best, 0, 1, cf_leaf);
   (void)cf_left;
   return cf_best;

@@ -148,7 +148,7 @@ extern "C" __global__ void jacobi1d_leaf3(
 #line "jacobi1d.cu"
 }
 
-template <int T0, int U0, int M, int cf_together>
+template <int T0, int U0, int M, int cf_width>
 __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) jacobi1d_tile(
     int *__restrict__ a,
     int N,
@@ -160,7 +160,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) jacobi1d_tile(
   const int t0 = threadIdx.x;
   const int o0 = block * (T0 * U0) - 1;
   if (t % 2) {
-    if (1 < cf_together && U0 % 4 == 0) {
+    if (1 < cf_width && U0 % 4 == 0) {
       #pragma unroll
       for (int vector = 0; vector < U0 / 4; vector++) {
         const int first = o0 + 4 * (vector * T0 + t0);
@@ -169,14 +169,14 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) jacobi1d_tile(
           int value_a[4];
           int window_a[6];
           window_a[0] = a[N + first];
-          cf_vectors<cf_together, 4, 4>(&window_a[1], &a[N + (first + 1)]);
+          cf_vectors<cf_width, 4, 4>(&window_a[1], &a[N + (first + 1)]);
           window_a[5] = a[N + (first + 5)];
           #pragma unroll
           for (int point = 0; point < 4; point++)
 #line 20 "jacobi1d.mf"
             value_a[point] = (window_a[point] + window_a[point + 1] + window_a[point + 2]) / 3;
 #line "jacobi1d.cu"
-          cf_store_vector<cf_together>(&a[first + 1], &value_a[0]);
+          cf_store_vector<cf_width>(&a[first + 1], &value_a[0]);
         } else {
           // predicate(a): points inside of the limits, one by one
           for (int point = 0; point < 4; point++) {
@@ -198,11 +198,11 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) jacobi1d_tile(
           for (int r0 = 0; r0 < U0; r0++) {
             const int p = o0 + r0 * T0 + t0;
 #line 20 "jacobi1d.mf"
-            read_a[0][r0] = cf_again(a[N + p]);
+            read_a[0][r0] = cf_opaque(a[N + p]);
 #line 20 "jacobi1d.mf"
-            read_a[1][r0] = cf_again(a[N + p + 1]);
+            read_a[1][r0] = cf_opaque(a[N + p + 1]);
 #line 20 "jacobi1d.mf"
-            read_a[2][r0] = cf_again(a[N + p + 2]);
+            read_a[2][r0] = cf_opaque(a[N + p + 2]);
           }
 #line "jacobi1d.cu"
           #pragma unroll
@@ -219,7 +219,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) jacobi1d_tile(
         }
       } else if (U0 * 4 <= 24) {
 #line "jacobi1d.cu"
-        // predicate(a): points outside of the limits do what the last ones inside do, and store nothing
+        // predicate(a): points outside do what the last ones inside do, up to 24 reads at a time, and store nothing
         int value[U0];
         {
           int read_a[3][U0];
@@ -228,11 +228,11 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) jacobi1d_tile(
             const int p = o0 + r0 * T0 + t0 < 0 ? 0 : o0 + r0 * T0 + t0 < p_limit - 1
                 ? o0 + r0 * T0 + t0 : p_limit - 1;
 #line 20 "jacobi1d.mf"
-            read_a[0][r0] = cf_again(a[N + p]);
+            read_a[0][r0] = cf_opaque(a[N + p]);
 #line 20 "jacobi1d.mf"
-            read_a[1][r0] = cf_again(a[N + p + 1]);
+            read_a[1][r0] = cf_opaque(a[N + p + 1]);
 #line 20 "jacobi1d.mf"
-            read_a[2][r0] = cf_again(a[N + p + 2]);
+            read_a[2][r0] = cf_opaque(a[N + p + 2]);
           }
 #line "jacobi1d.cu"
           #pragma unroll
@@ -259,7 +259,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) jacobi1d_tile(
         }
       }
     }
-  } else if (1 < cf_together && U0 % 4 == 0) {
+  } else if (1 < cf_width && U0 % 4 == 0) {
 #line "jacobi1d.cu"
     #pragma unroll
     for (int vector = 0; vector < U0 / 4; vector++) {
@@ -269,14 +269,14 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) jacobi1d_tile(
         int value_a[4];
         int window_a[6];
         window_a[0] = a[first];
-        cf_vectors<cf_together, 4, 4>(&window_a[1], &a[first + 1]);
+        cf_vectors<cf_width, 4, 4>(&window_a[1], &a[first + 1]);
         window_a[5] = a[first + 5];
         #pragma unroll
         for (int point = 0; point < 4; point++)
 #line 22 "jacobi1d.mf"
           value_a[point] = (window_a[point] + window_a[point + 1] + window_a[point + 2]) / 3;
 #line "jacobi1d.cu"
-        cf_store_vector<cf_together>(&a[N + first + 1], &value_a[0]);
+        cf_store_vector<cf_width>(&a[N + first + 1], &value_a[0]);
       } else {
         // predicate(a): points inside of the limits, one by one
         for (int point = 0; point < 4; point++) {
@@ -298,11 +298,11 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) jacobi1d_tile(
         for (int r0 = 0; r0 < U0; r0++) {
           const int p = o0 + r0 * T0 + t0;
 #line 22 "jacobi1d.mf"
-          read_a[0][r0] = cf_again(a[p]);
+          read_a[0][r0] = cf_opaque(a[p]);
 #line 22 "jacobi1d.mf"
-          read_a[1][r0] = cf_again(a[p + 1]);
+          read_a[1][r0] = cf_opaque(a[p + 1]);
 #line 22 "jacobi1d.mf"
-          read_a[2][r0] = cf_again(a[p + 2]);
+          read_a[2][r0] = cf_opaque(a[p + 2]);
         }
 #line "jacobi1d.cu"
         #pragma unroll
@@ -319,7 +319,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) jacobi1d_tile(
       }
     } else if (U0 * 4 <= 24) {
 #line "jacobi1d.cu"
-      // predicate(a): points outside of the limits do what the last ones inside do, and store nothing
+      // predicate(a): points outside do what the last ones inside do, up to 24 reads at a time, and store nothing
       int value[U0];
       {
         int read_a[3][U0];
@@ -328,11 +328,11 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) jacobi1d_tile(
           const int p = o0 + r0 * T0 + t0 < 0 ? 0 : o0 + r0 * T0 + t0 < p_limit - 1
               ? o0 + r0 * T0 + t0 : p_limit - 1;
 #line 22 "jacobi1d.mf"
-          read_a[0][r0] = cf_again(a[p]);
+          read_a[0][r0] = cf_opaque(a[p]);
 #line 22 "jacobi1d.mf"
-          read_a[1][r0] = cf_again(a[p + 1]);
+          read_a[1][r0] = cf_opaque(a[p + 1]);
 #line 22 "jacobi1d.mf"
-          read_a[2][r0] = cf_again(a[p + 2]);
+          read_a[2][r0] = cf_opaque(a[p + 2]);
         }
 #line "jacobi1d.cu"
         #pragma unroll
@@ -371,14 +371,14 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) jacobi1d_time(
     int sweeps)
 {
   static_assert(K % 2 == 1 && 1 <= T0 * U0 - 2 * (K - 1), "sizes of a tile for which there is no kernel");
-  CF_SHARED(cf_pieces);  // 2*T0*U0 words of 4 bytes
+  CF_SHARED(cf_smem);  // 2*T0*U0 words of 4 bytes
   // cut(p): tiles of T0*U0 points
   const int block = blockIdx.x;
   const int t0 = threadIdx.x;
   const int o0 = block * (T0 * U0 - 2 * (K - 1)) - (K - 1);
   // stage(a): the block's tile of both grids in shared memory, from sweep to sweep
-  int *const first_grid = (int *)cf_pieces;
-  int *const second_grid = (int *)(cf_pieces + T0 * U0 * 4);
+  int *const first_grid = (int *)cf_smem;
+  int *const second_grid = (int *)(cf_smem + T0 * U0 * 4);
   if (t % 2) {
     // stage(a): what neighbours read outside of the limits
     if (o0 < 0 || p_limit < o0 + T0 * U0)
@@ -402,11 +402,11 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) jacobi1d_time(
           for (int r0 = 0; r0 < U0; r0++) {
             const int p = o0 + r0 * T0 + t0;
 #line 20 "jacobi1d.mf"
-            read_a[0][r0] = cf_again(a[N + p]);
+            read_a[0][r0] = cf_opaque(a[N + p]);
 #line 20 "jacobi1d.mf"
-            read_a[1][r0] = cf_again(a[N + p + 1]);
+            read_a[1][r0] = cf_opaque(a[N + p + 1]);
 #line 20 "jacobi1d.mf"
-            read_a[2][r0] = cf_again(a[N + p + 2]);
+            read_a[2][r0] = cf_opaque(a[N + p + 2]);
           }
 #line "jacobi1d.cu"
           #pragma unroll
@@ -446,11 +446,11 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) jacobi1d_time(
             for (int r0 = 0; r0 < U0; r0++) {
               const int p = o0 + r0 * T0 + t0;
 #line 22 "jacobi1d.mf"
-              read_a[0][r0] = cf_again(first_grid[p - o0 - 1]);
+              read_a[0][r0] = cf_opaque(first_grid[p - o0 - 1]);
 #line 22 "jacobi1d.mf"
-              read_a[1][r0] = cf_again(first_grid[p - o0]);
+              read_a[1][r0] = cf_opaque(first_grid[p - o0]);
 #line 22 "jacobi1d.mf"
-              read_a[2][r0] = cf_again(first_grid[p - o0 + 1]);
+              read_a[2][r0] = cf_opaque(first_grid[p - o0 + 1]);
             }
 #line "jacobi1d.cu"
             #pragma unroll
@@ -492,11 +492,11 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) jacobi1d_time(
               for (int r0 = 0; r0 < U0; r0++) {
                 const int p = o0 + r0 * T0 + t0;
 #line 20 "jacobi1d.mf"
-                read_a[0][r0] = cf_again(second_grid[p - o0 - 1]);
+                read_a[0][r0] = cf_opaque(second_grid[p - o0 - 1]);
 #line 20 "jacobi1d.mf"
-                read_a[1][r0] = cf_again(second_grid[p - o0]);
+                read_a[1][r0] = cf_opaque(second_grid[p - o0]);
 #line 20 "jacobi1d.mf"
-                read_a[2][r0] = cf_again(second_grid[p - o0 + 1]);
+                read_a[2][r0] = cf_opaque(second_grid[p - o0 + 1]);
               }
 #line "jacobi1d.cu"
               #pragma unroll
@@ -536,11 +536,11 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) jacobi1d_time(
             for (int r0 = 0; r0 < U0; r0++) {
               const int p = o0 + r0 * T0 + t0;
 #line 20 "jacobi1d.mf"
-              read_a[0][r0] = cf_again(second_grid[p - o0 - 1]);
+              read_a[0][r0] = cf_opaque(second_grid[p - o0 - 1]);
 #line 20 "jacobi1d.mf"
-              read_a[1][r0] = cf_again(second_grid[p - o0]);
+              read_a[1][r0] = cf_opaque(second_grid[p - o0]);
 #line 20 "jacobi1d.mf"
-              read_a[2][r0] = cf_again(second_grid[p - o0 + 1]);
+              read_a[2][r0] = cf_opaque(second_grid[p - o0 + 1]);
             }
 #line "jacobi1d.cu"
             #pragma unroll
@@ -591,11 +591,11 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) jacobi1d_time(
           for (int r0 = 0; r0 < U0; r0++) {
             const int p = o0 + r0 * T0 + t0;
 #line 22 "jacobi1d.mf"
-            read_a[0][r0] = cf_again(a[p]);
+            read_a[0][r0] = cf_opaque(a[p]);
 #line 22 "jacobi1d.mf"
-            read_a[1][r0] = cf_again(a[p + 1]);
+            read_a[1][r0] = cf_opaque(a[p + 1]);
 #line 22 "jacobi1d.mf"
-            read_a[2][r0] = cf_again(a[p + 2]);
+            read_a[2][r0] = cf_opaque(a[p + 2]);
           }
 #line "jacobi1d.cu"
           #pragma unroll
@@ -635,11 +635,11 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) jacobi1d_time(
             for (int r0 = 0; r0 < U0; r0++) {
               const int p = o0 + r0 * T0 + t0;
 #line 20 "jacobi1d.mf"
-              read_a[0][r0] = cf_again(first_grid[p - o0 - 1]);
+              read_a[0][r0] = cf_opaque(first_grid[p - o0 - 1]);
 #line 20 "jacobi1d.mf"
-              read_a[1][r0] = cf_again(first_grid[p - o0]);
+              read_a[1][r0] = cf_opaque(first_grid[p - o0]);
 #line 20 "jacobi1d.mf"
-              read_a[2][r0] = cf_again(first_grid[p - o0 + 1]);
+              read_a[2][r0] = cf_opaque(first_grid[p - o0 + 1]);
             }
 #line "jacobi1d.cu"
             #pragma unroll
@@ -681,11 +681,11 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) jacobi1d_time(
               for (int r0 = 0; r0 < U0; r0++) {
                 const int p = o0 + r0 * T0 + t0;
 #line 22 "jacobi1d.mf"
-                read_a[0][r0] = cf_again(second_grid[p - o0 - 1]);
+                read_a[0][r0] = cf_opaque(second_grid[p - o0 - 1]);
 #line 22 "jacobi1d.mf"
-                read_a[1][r0] = cf_again(second_grid[p - o0]);
+                read_a[1][r0] = cf_opaque(second_grid[p - o0]);
 #line 22 "jacobi1d.mf"
-                read_a[2][r0] = cf_again(second_grid[p - o0 + 1]);
+                read_a[2][r0] = cf_opaque(second_grid[p - o0 + 1]);
               }
 #line "jacobi1d.cu"
               #pragma unroll
@@ -725,11 +725,11 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) jacobi1d_time(
             for (int r0 = 0; r0 < U0; r0++) {
               const int p = o0 + r0 * T0 + t0;
 #line 22 "jacobi1d.mf"
-              read_a[0][r0] = cf_again(second_grid[p - o0 - 1]);
+              read_a[0][r0] = cf_opaque(second_grid[p - o0 - 1]);
 #line 22 "jacobi1d.mf"
-              read_a[1][r0] = cf_again(second_grid[p - o0]);
+              read_a[1][r0] = cf_opaque(second_grid[p - o0]);
 #line 22 "jacobi1d.mf"
-              read_a[2][r0] = cf_again(second_grid[p - o0 + 1]);
+              read_a[2][r0] = cf_opaque(second_grid[p - o0 + 1]);
             }
 #line "jacobi1d.cu"
             #pragma unroll
@@ -822,7 +822,7 @@ static int jacobi1d_leaf3_run(cf_call *cf_state, int cf_leaf, int *a, int N, int
   return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
 }
 
-static int jacobi1d_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, int U0, int cf_together, int *a,
+static int jacobi1d_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, int U0, int cf_width, int *a,
     int N, int s, int B, int dim, int t)
 {
   static cf_kernel cf_kernels[] = {
@@ -842,7 +842,7 @@ static int jacobi1d_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, in
     0, // words of shared memory
   };
   void *cf_arguments[] = { &a, &N, &t, &cf_given_p_limit, 0 };
-  return cf_launch(cf_state, cf_leaf, &cf_kernels[3 * cf_instance + (cf_together == 4 ? 0 : cf_together == 2 ? 1 : 2)],
+  return cf_launch(cf_state, cf_leaf, &cf_kernels[3 * cf_instance + (cf_width == 4 ? 0 : cf_width == 2 ? 1 : 2)],
       &cf_sizes, cf_arguments);
 }
 
@@ -873,7 +873,7 @@ static int jacobi1d_run(cf_call *cf_state, int *a, int N, int s, int B, int dim,
   if (cf_is_empty(dim)) return CF_OK;
   const long long cf_left = cf_sub(T, t); // T - t
   if (cf_is_done(cf_state, cf_left, 6)) return CF_OK;
-  const int cf_together = cf_begins(a) && N % 4 == 0 ? 4 : cf_begins(a) && N % 2 == 0 ? 2 : 1;
+  const int cf_width = cf_begins(a) && N % 4 == 0 ? 4 : cf_begins(a) && N % 2 == 0 ? 2 : 1;
   // The last choice of this thread, which only these numbers decide about.
   static CF_THREAD_LOCAL struct {
     bool known;
@@ -882,7 +882,7 @@ static int jacobi1d_run(cf_call *cf_state, int *a, int N, int s, int B, int dim,
     cf_tiling tile;
     cf_count left_out;
   } cf_last;
-  const long long cf_numbers[] = { N, s, B, dim, t, cf_together, cf_left, cf_state->tile };
+  const long long cf_numbers[] = { N, s, B, dim, t, cf_width, cf_left, cf_state->tile };
   if (!cf_last.known || !cf_is_same(cf_last.numbers, cf_numbers, sizeof cf_numbers) ||
       !cf_is_same(&cf_last.machine, cf_state->machine, sizeof cf_last.machine)) {
     cf_last.known = true;
@@ -894,8 +894,7 @@ static int jacobi1d_run(cf_call *cf_state, int *a, int N, int s, int B, int dim,
     cf_last.tile.cost = CF_SATURATED;
     if (jacobi1d_select(cf_state->machine, N, &cf_params, &cf_chosen) == CF_OK)
       cf_last.tile.cost = jacobi1d_leaf_cost(cf_chosen.leaf, cf_state->machine, N, dim, t, &cf_params, CF_SATURATED);
-    cf_last.tile =
-        jacobi1d_tile(cf_state->machine, N, s, B, dim, cf_together, cf_left, cf_state->tile, cf_last.tile.cost);
+    cf_last.tile = jacobi1d_tile(cf_state->machine, N, s, B, dim, cf_width, cf_left, cf_state->tile, cf_last.tile.cost);
   }
   const cf_tiling cf_tile = cf_last.tile;
   cf_state->left_out = cf_plus(cf_state->left_out, cf_last.left_out);
@@ -905,9 +904,9 @@ static int jacobi1d_run(cf_call *cf_state, int *a, int N, int s, int B, int dim,
   const int cf_sweeps = cf_tile.sweeps;
   switch (cf_tile.number) {
   case 1:
-    return jacobi1d_tile_run(cf_state, cf_chosen.leaf, 0, 256, 4, cf_together, a, N, s, B, dim, t);
+    return jacobi1d_tile_run(cf_state, cf_chosen.leaf, 0, 256, 4, cf_width, a, N, s, B, dim, t);
   case 2:
-    return jacobi1d_tile_run(cf_state, cf_chosen.leaf, 1, 128, 1, cf_together, a, N, s, B, dim, t);
+    return jacobi1d_tile_run(cf_state, cf_chosen.leaf, 1, 128, 1, cf_width, a, N, s, B, dim, t);
   case 3:
     return cf_swept(cf_state, cf_sweeps, 0,
         jacobi1d_time_run(cf_state, cf_chosen.leaf, 0, 256, 4, 19, cf_sweeps, a, N, s, B, dim, t));

@@ -290,10 +290,10 @@ static inline cf_count jacobi1d_left_out(const cf_machine *machine, int N, int d
 }
 
 /* Cycles that a launch of a tile takes, about: to compare it with others. CF_SATURATED where it does not fit.
-   cf_together: how many elements an access takes, 4 where data and rows begin at multiples of 16 bytes,
+   cf_width: how many elements an access takes, 4 where data and rows begin at multiples of 16 bytes,
    perhaps 2, else 1. */
 static inline cf_count jacobi1d_tile_cost(int cf_number, const cf_machine *machine, int N, int s, int B, int dim,
-    int cf_together, int cf_sweeps)
+    int cf_width, int cf_sweeps)
 {
   static const cf_tile_work cf_works[] = {
     /* T0 = 256, U0 = 4, M = 8, 4 together */
@@ -325,7 +325,7 @@ static inline cf_count jacobi1d_tile_cost(int cf_number, const cf_machine *machi
   case 1: /* T0 = 256, U0 = 4, M = 8 */
     if (!(44 <= cf_amount(machine->registers_per_thread) && 256 <= cf_amount(machine->threads_per_block)
         && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
-    cf_work_of += cf_together == 4 ? 0 : cf_together == 2 ? 1 : 2;
+    cf_work_of += cf_width == 4 ? 0 : cf_width == 2 ? 1 : 2;
     cf_launch.blocks = cf_tiles(cf_limit0, 1, 1024);
     cf_launch.steps = 0;
     cf_launch.bytes = cf_times(8, cf_number_of(cf_limit0));
@@ -334,7 +334,7 @@ static inline cf_count jacobi1d_tile_cost(int cf_number, const cf_machine *machi
   case 2: /* T0 = 128, U0 = 1, M = 16 */
     if (!(41 <= cf_amount(machine->registers_per_thread) && 128 <= cf_amount(machine->threads_per_block)
         && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
-    cf_work_of += cf_together == 4 ? 3 : cf_together == 2 ? 4 : 5;
+    cf_work_of += cf_width == 4 ? 3 : cf_width == 2 ? 4 : 5;
     cf_launch.blocks = cf_tiles(cf_limit0, 1, 128);
     cf_launch.steps = 0;
     cf_launch.bytes = cf_times(8, cf_number_of(cf_limit0));
@@ -359,7 +359,7 @@ static inline cf_count jacobi1d_tile_cost(int cf_number, const cf_machine *machi
 /* What to launch: the tile that is expected to be the fastest, or the wanted one where that is above 0; with the number
    of sweeps that the launch does, of as many as are left. Number 0 is the leaf, which costs `cf_leaf` where it may be
    taken: where no tile is better, and where none fits. */
-static inline cf_tiling jacobi1d_tile(const cf_machine *machine, int N, int s, int B, int dim, int cf_together,
+static inline cf_tiling jacobi1d_tile(const cf_machine *machine, int N, int s, int B, int dim, int cf_width,
     long long cf_left, int cf_wanted, cf_count cf_leaf)
 {
   const cf_tiling cf_none = { 0, 1, CF_SATURATED };
@@ -369,13 +369,13 @@ static inline cf_tiling jacobi1d_tile(const cf_machine *machine, int N, int s, i
   int cf_number;
   for (cf_number = 1; cf_wanted != 0 && cf_number <= 2; cf_number++)
     if (cf_wanted < 0 || cf_wanted > 2 || cf_wanted == cf_number)
-      cf_consider(&cf_best, cf_number, 1, jacobi1d_tile_cost(cf_number, machine, N, s, B, dim, cf_together, 1));
+      cf_consider(&cf_best, cf_number, 1, jacobi1d_tile_cost(cf_number, machine, N, s, B, dim, cf_width, 1));
   if (cf_wanted <= 0) cf_consider(&cf_best, 0, 1, cf_leaf);
   for (cf_number = 3; cf_wanted != 0 && cf_left > 3 && cf_number <= 3; cf_number++) {
     const int cf_done = cf_sweeps_at_once(cf_left - 1, cf_most_sweeps[cf_number - 3]);
     if (cf_wanted < 0 || cf_wanted == cf_number)
       cf_consider(&cf_several, cf_number, cf_done,
-          jacobi1d_tile_cost(cf_number, machine, N, s, B, dim, cf_together, cf_done));
+          jacobi1d_tile_cost(cf_number, machine, N, s, B, dim, cf_width, cf_done));
   }
   if (cf_several.number
       && (cf_wanted > 0 || cf_best.cost == CF_SATURATED

@@ -132,7 +132,7 @@ extern "C" __global__ void jacobi2d_2_leaf1(
 #line "jacobi2d.cu"
 }
 
-template <int T0, int T1, int U0, int U1, int M, int cf_together>
+template <int T0, int T1, int U0, int U1, int M, int cf_width>
 __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) jacobi2d_1_tile(
     const float *__restrict__ a,
     float *__restrict__ b,
@@ -150,12 +150,12 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) jacobi2d_1_til
   const int i0 = block / blocks1;
   const int o0 = i0 * (T0 * U0);
   const int o1 = i1 * (T1 * U1) - 1;
-  if (1 < cf_together && U1 % 4 == 0) {
+  if (1 < cf_width && U1 % 4 == 0) {
     #pragma unroll
     for (int vector = 0; vector < U1 / 4; vector++) {
       const int first = o1 + 4 * (vector * T1 + t1);
       if (o0 + (t0 * U0 + U0) <= y0_limit
-          && (cf_together == 4 ? 0 <= first + 3 && first < y1_limit
+          && (cf_width == 4 ? 0 <= first + 3 && first < y1_limit
           : 0 <= first && first + 4 <= y1_limit)) {
         // vectorize(a): windows of rows in registers, 4 points at a time
         float value_b[U0][4];
@@ -164,11 +164,11 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) jacobi2d_1_til
           const int y0 = o0 + (t0 * U0 + r0);
           float window_a[14];
           window_a[0] = 0 <= first && first < y1_limit ? a[(y0 + 1) * a_stride0 + first] : 0;
-          cf_vectors<cf_together, 4, 4>(&window_a[1], &a[(y0 + 1) * a_stride0 + (first + 1)]);
+          cf_vectors<cf_width, 4, 4>(&window_a[1], &a[(y0 + 1) * a_stride0 + (first + 1)]);
           window_a[5] = 0 <= first + 3 && first + 3 < y1_limit
               ? a[(y0 + 1) * a_stride0 + (first + 5)] : 0;
-          cf_vectors<cf_together, 4, 4>(&window_a[6], &a[y0 * a_stride0 + (first + 1)]);
-          cf_vectors<cf_together, 4, 4>(&window_a[10], &a[(y0 + 2) * a_stride0 + (first + 1)]);
+          cf_vectors<cf_width, 4, 4>(&window_a[6], &a[y0 * a_stride0 + (first + 1)]);
+          cf_vectors<cf_width, 4, 4>(&window_a[10], &a[(y0 + 2) * a_stride0 + (first + 1)]);
           #pragma unroll
           for (int point = 0; point < 4; point++)
 #line 17 "jacobi2d.mf"
@@ -181,7 +181,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) jacobi2d_1_til
         for (int r0 = 0; r0 < U0; r0++) {
           const int y0 = o0 + (t0 * U0 + r0);
           if (0 <= first && first + 4 <= y1_limit) {
-            cf_store_vector<cf_together>(&b[(y0 + 1) * b_stride0 + (first + 1)], &value_b[r0][0]);
+            cf_store_vector<cf_width>(&b[(y0 + 1) * b_stride0 + (first + 1)], &value_b[r0][0]);
           } else {
             if (0 <= first && first < y1_limit)
               b[(y0 + 1) * b_stride0 + (first + 1)] = value_b[r0][0];
@@ -241,7 +241,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) jacobi2d_1_til
       }
     } else if (U0 * U1 * 6 <= 24) {
 #line "jacobi2d.cu"
-      // predicate(b): points outside of the limits do what the last ones inside do, and store nothing
+      // predicate(b): points outside do what the last ones inside do, up to 24 reads at a time, and store nothing
       float value[U0][U1];
       #pragma unroll
       for (int r0 = 0; r0 < U0; r0++) {
@@ -304,7 +304,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) jacobi2d_1_tim
 {
   static_assert(K % 2 == 1 && 1 <= T0 * U0 - 2 * (K - 1) && 1 <= T1 * U1 - 2 * (K - 1),
       "sizes of a tile for which there is no kernel");
-  CF_SHARED(cf_pieces);  // 2*T0*T1*U0*U1 words of 4 bytes
+  CF_SHARED(cf_smem);  // 2*T0*T1*U0*U1 words of 4 bytes
   // cut(y0, y1): tiles of T0*U0 x T1*U1 points
   const int block = blockIdx.x;
   const int t0 = threadIdx.y;
@@ -315,8 +315,8 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) jacobi2d_1_tim
   const int o0 = i0 * (T0 * U0 - 2 * (K - 1)) - (K - 1);
   const int o1 = i1 * (T1 * U1 - 2 * (K - 1)) - (K - 1);
   // stage(b, a): the block's tile of both grids in shared memory, from sweep to sweep
-  float *const first_grid = (float *)cf_pieces;
-  float *const second_grid = (float *)(cf_pieces + T0 * T1 * U0 * U1 * 4);
+  float *const first_grid = (float *)cf_smem;
+  float *const second_grid = (float *)(cf_smem + T0 * T1 * U0 * U1 * 4);
   // stage(b, a): what neighbours read outside of the limits
   if (o0 < 0 || y0_limit < o0 + T0 * U0 || o1 < 0 || y1_limit < o1 + T1 * U1)
     for (int r0 = 0; r0 < U0; r0++) {
@@ -558,7 +558,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) jacobi2d_1_tim
 #line "jacobi2d.cu"
 }
 
-template <int T0, int T1, int U0, int U1, int M, int cf_together>
+template <int T0, int T1, int U0, int U1, int M, int cf_width>
 __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) jacobi2d_2_tile(
     float *__restrict__ a,
     const float *__restrict__ b,
@@ -576,12 +576,12 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) jacobi2d_2_til
   const int i0 = block / blocks1;
   const int o0 = i0 * (T0 * U0);
   const int o1 = i1 * (T1 * U1) - 1;
-  if (1 < cf_together && U1 % 4 == 0) {
+  if (1 < cf_width && U1 % 4 == 0) {
     #pragma unroll
     for (int vector = 0; vector < U1 / 4; vector++) {
       const int first = o1 + 4 * (vector * T1 + t1);
       if (o0 + (t0 * U0 + U0) <= y0_limit
-          && (cf_together == 4 ? 0 <= first + 3 && first < y1_limit
+          && (cf_width == 4 ? 0 <= first + 3 && first < y1_limit
           : 0 <= first && first + 4 <= y1_limit)) {
         // vectorize(b): windows of rows in registers, 4 points at a time
         float value_a[U0][4];
@@ -590,11 +590,11 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) jacobi2d_2_til
           const int y0 = o0 + (t0 * U0 + r0);
           float window_b[14];
           window_b[0] = 0 <= first && first < y1_limit ? b[(y0 + 1) * b_stride0 + first] : 0;
-          cf_vectors<cf_together, 4, 4>(&window_b[1], &b[(y0 + 1) * b_stride0 + (first + 1)]);
+          cf_vectors<cf_width, 4, 4>(&window_b[1], &b[(y0 + 1) * b_stride0 + (first + 1)]);
           window_b[5] = 0 <= first + 3 && first + 3 < y1_limit
               ? b[(y0 + 1) * b_stride0 + (first + 5)] : 0;
-          cf_vectors<cf_together, 4, 4>(&window_b[6], &b[y0 * b_stride0 + (first + 1)]);
-          cf_vectors<cf_together, 4, 4>(&window_b[10], &b[(y0 + 2) * b_stride0 + (first + 1)]);
+          cf_vectors<cf_width, 4, 4>(&window_b[6], &b[y0 * b_stride0 + (first + 1)]);
+          cf_vectors<cf_width, 4, 4>(&window_b[10], &b[(y0 + 2) * b_stride0 + (first + 1)]);
           #pragma unroll
           for (int point = 0; point < 4; point++)
 #line 29 "jacobi2d.mf"
@@ -607,7 +607,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) jacobi2d_2_til
         for (int r0 = 0; r0 < U0; r0++) {
           const int y0 = o0 + (t0 * U0 + r0);
           if (0 <= first && first + 4 <= y1_limit) {
-            cf_store_vector<cf_together>(&a[(y0 + 1) * a_stride0 + (first + 1)], &value_a[r0][0]);
+            cf_store_vector<cf_width>(&a[(y0 + 1) * a_stride0 + (first + 1)], &value_a[r0][0]);
           } else {
             if (0 <= first && first < y1_limit)
               a[(y0 + 1) * a_stride0 + (first + 1)] = value_a[r0][0];
@@ -667,7 +667,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) jacobi2d_2_til
       }
     } else if (U0 * U1 * 6 <= 24) {
 #line "jacobi2d.cu"
-      // predicate(a): points outside of the limits do what the last ones inside do, and store nothing
+      // predicate(a): points outside do what the last ones inside do, up to 24 reads at a time, and store nothing
       float value[U0][U1];
       #pragma unroll
       for (int r0 = 0; r0 < U0; r0++) {
@@ -730,7 +730,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) jacobi2d_2_tim
 {
   static_assert(K % 2 == 1 && 1 <= T0 * U0 - 2 * (K - 1) && 1 <= T1 * U1 - 2 * (K - 1),
       "sizes of a tile for which there is no kernel");
-  CF_SHARED(cf_pieces);  // 2*T0*T1*U0*U1 words of 4 bytes
+  CF_SHARED(cf_smem);  // 2*T0*T1*U0*U1 words of 4 bytes
   // cut(y0, y1): tiles of T0*U0 x T1*U1 points
   const int block = blockIdx.x;
   const int t0 = threadIdx.y;
@@ -741,8 +741,8 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) jacobi2d_2_tim
   const int o0 = i0 * (T0 * U0 - 2 * (K - 1)) - (K - 1);
   const int o1 = i1 * (T1 * U1 - 2 * (K - 1)) - (K - 1);
   // stage(a, b): the block's tile of both grids in shared memory, from sweep to sweep
-  float *const first_grid = (float *)cf_pieces;
-  float *const second_grid = (float *)(cf_pieces + T0 * T1 * U0 * U1 * 4);
+  float *const first_grid = (float *)cf_smem;
+  float *const second_grid = (float *)(cf_smem + T0 * T1 * U0 * U1 * 4);
   // stage(a, b): what neighbours read outside of the limits
   if (o0 < 0 || y0_limit < o0 + T0 * U0 || o1 < 0 || y1_limit < o1 + T1 * U1)
     for (int r0 = 0; r0 < U0; r0++) {
@@ -1042,7 +1042,7 @@ static int jacobi2d_1_leaf1_run(cf_call *cf_state, int cf_leaf, float *a, float 
 }
 
 static int jacobi2d_1_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, int T1, int U0, int U1,
-    int cf_together, float *a, float *b, int n)
+    int cf_width, float *a, float *b, int n)
 {
   static cf_kernel cf_kernels[] = {
     { CF_KERNEL(jacobi2d_1_tile<8, 32, 2, 4, 6, 4>), {} },
@@ -1076,7 +1076,7 @@ static int jacobi2d_1_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, 
   };
   void *cf_arguments[] =
       { &a, &b, &cf_given_a_stride0, &cf_given_b_stride0, &cf_given_y0_limit, &cf_given_y1_limit, 0 };
-  return cf_launch(cf_state, cf_leaf, &cf_kernels[3 * cf_instance + (cf_together == 4 ? 0 : cf_together == 2 ? 1 : 2)],
+  return cf_launch(cf_state, cf_leaf, &cf_kernels[3 * cf_instance + (cf_width == 4 ? 0 : cf_width == 2 ? 1 : 2)],
       &cf_sizes, cf_arguments);
 }
 
@@ -1122,8 +1122,8 @@ static int jacobi2d_1_run(cf_call *cf_state, float *a, float *b, int n, int B0, 
   if (cf_is_empty(dim1)) return CF_OK;
   const long long cf_left = cf_mul(2, cf_sub(T, t)); // 2 * (T - t)
   if (cf_is_done(cf_state, cf_left, 5)) return CF_OK;
-  const int cf_together = cf_begins(a) && n % 4 == 0 && cf_begins(b) ? 4 : cf_begins(a) && n % 2 == 0 && cf_begins(b)
-      ? 2 : 1;
+  const int cf_width = cf_begins(a) && n % 4 == 0 && cf_begins(b) ? 4 : cf_begins(a) && n % 2 == 0 && cf_begins(b) ? 2
+      : 1;
   // The last choice of this thread, which only these numbers decide about.
   static CF_THREAD_LOCAL struct {
     bool known;
@@ -1132,7 +1132,7 @@ static int jacobi2d_1_run(cf_call *cf_state, float *a, float *b, int n, int B0, 
     cf_tiling tile;
     cf_count left_out;
   } cf_last;
-  const long long cf_numbers[] = { n, dim0, dim1, B0, B1, cf_together, cf_left, cf_state->tile };
+  const long long cf_numbers[] = { n, dim0, dim1, B0, B1, cf_width, cf_left, cf_state->tile };
   if (!cf_last.known || !cf_is_same(cf_last.numbers, cf_numbers, sizeof cf_numbers) ||
       !cf_is_same(&cf_last.machine, cf_state->machine, sizeof cf_last.machine)) {
     cf_last.known = true;
@@ -1145,7 +1145,7 @@ static int jacobi2d_1_run(cf_call *cf_state, float *a, float *b, int n, int B0, 
     if (jacobi2d_1_select(cf_state->machine, n, &cf_params, &cf_chosen) == CF_OK)
       cf_last.tile.cost =
           jacobi2d_1_leaf_cost(cf_chosen.leaf, cf_state->machine, n, dim0, dim1, &cf_params, CF_SATURATED);
-    cf_last.tile = jacobi2d_1_tile(cf_state->machine, n, cf_together, cf_left, cf_state->tile, cf_last.tile.cost);
+    cf_last.tile = jacobi2d_1_tile(cf_state->machine, n, cf_width, cf_left, cf_state->tile, cf_last.tile.cost);
   }
   const cf_tiling cf_tile = cf_last.tile;
   cf_state->left_out = cf_plus(cf_state->left_out, cf_last.left_out);
@@ -1155,11 +1155,11 @@ static int jacobi2d_1_run(cf_call *cf_state, float *a, float *b, int n, int B0, 
   const int cf_sweeps = cf_tile.sweeps;
   switch (cf_tile.number) {
   case 1:
-    return jacobi2d_1_tile_run(cf_state, cf_chosen.leaf, 0, 8, 32, 2, 4, cf_together, a, b, n);
+    return jacobi2d_1_tile_run(cf_state, cf_chosen.leaf, 0, 8, 32, 2, 4, cf_width, a, b, n);
   case 2:
-    return jacobi2d_1_tile_run(cf_state, cf_chosen.leaf, 1, 4, 128, 8, 1, cf_together, a, b, n);
+    return jacobi2d_1_tile_run(cf_state, cf_chosen.leaf, 1, 4, 128, 8, 1, cf_width, a, b, n);
   case 3:
-    return jacobi2d_1_tile_run(cf_state, cf_chosen.leaf, 2, 4, 32, 2, 1, cf_together, a, b, n);
+    return jacobi2d_1_tile_run(cf_state, cf_chosen.leaf, 2, 4, 32, 2, 1, cf_width, a, b, n);
   case 4:
     return cf_swept(cf_state, cf_sweeps, 0,
         jacobi2d_1_time_run(cf_state, cf_chosen.leaf, 0, 4, 128, 24, 1, 7, cf_sweeps, a, b, n));
@@ -1240,7 +1240,7 @@ static int jacobi2d_2_leaf1_run(cf_call *cf_state, int cf_leaf, float *a, float 
 }
 
 static int jacobi2d_2_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, int T1, int U0, int U1,
-    int cf_together, float *a, float *b, int n)
+    int cf_width, float *a, float *b, int n)
 {
   static cf_kernel cf_kernels[] = {
     { CF_KERNEL(jacobi2d_2_tile<8, 32, 2, 4, 6, 4>), {} },
@@ -1274,7 +1274,7 @@ static int jacobi2d_2_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, 
   };
   void *cf_arguments[] =
       { &a, &b, &cf_given_a_stride0, &cf_given_b_stride0, &cf_given_y0_limit, &cf_given_y1_limit, 0 };
-  return cf_launch(cf_state, cf_leaf, &cf_kernels[3 * cf_instance + (cf_together == 4 ? 0 : cf_together == 2 ? 1 : 2)],
+  return cf_launch(cf_state, cf_leaf, &cf_kernels[3 * cf_instance + (cf_width == 4 ? 0 : cf_width == 2 ? 1 : 2)],
       &cf_sizes, cf_arguments);
 }
 
@@ -1320,8 +1320,8 @@ static int jacobi2d_2_run(cf_call *cf_state, float *a, float *b, int n, int B0, 
   if (cf_is_empty(dim1)) return CF_OK;
   const long long cf_left = cf_sub(cf_mul(2, cf_sub(T, t)), 1); // 2 * (T - t) - 1
   if (cf_is_done(cf_state, cf_left, 5)) return CF_OK;
-  const int cf_together = cf_begins(b) && n % 4 == 0 && cf_begins(a) ? 4 : cf_begins(b) && n % 2 == 0 && cf_begins(a)
-      ? 2 : 1;
+  const int cf_width = cf_begins(b) && n % 4 == 0 && cf_begins(a) ? 4 : cf_begins(b) && n % 2 == 0 && cf_begins(a) ? 2
+      : 1;
   // The last choice of this thread, which only these numbers decide about.
   static CF_THREAD_LOCAL struct {
     bool known;
@@ -1330,7 +1330,7 @@ static int jacobi2d_2_run(cf_call *cf_state, float *a, float *b, int n, int B0, 
     cf_tiling tile;
     cf_count left_out;
   } cf_last;
-  const long long cf_numbers[] = { n, dim0, dim1, B0, B1, cf_together, cf_left, cf_state->tile };
+  const long long cf_numbers[] = { n, dim0, dim1, B0, B1, cf_width, cf_left, cf_state->tile };
   if (!cf_last.known || !cf_is_same(cf_last.numbers, cf_numbers, sizeof cf_numbers) ||
       !cf_is_same(&cf_last.machine, cf_state->machine, sizeof cf_last.machine)) {
     cf_last.known = true;
@@ -1343,7 +1343,7 @@ static int jacobi2d_2_run(cf_call *cf_state, float *a, float *b, int n, int B0, 
     if (jacobi2d_2_select(cf_state->machine, n, &cf_params, &cf_chosen) == CF_OK)
       cf_last.tile.cost =
           jacobi2d_2_leaf_cost(cf_chosen.leaf, cf_state->machine, n, dim0, dim1, &cf_params, CF_SATURATED);
-    cf_last.tile = jacobi2d_2_tile(cf_state->machine, n, cf_together, cf_left, cf_state->tile, cf_last.tile.cost);
+    cf_last.tile = jacobi2d_2_tile(cf_state->machine, n, cf_width, cf_left, cf_state->tile, cf_last.tile.cost);
   }
   const cf_tiling cf_tile = cf_last.tile;
   cf_state->left_out = cf_plus(cf_state->left_out, cf_last.left_out);
@@ -1353,11 +1353,11 @@ static int jacobi2d_2_run(cf_call *cf_state, float *a, float *b, int n, int B0, 
   const int cf_sweeps = cf_tile.sweeps;
   switch (cf_tile.number) {
   case 1:
-    return jacobi2d_2_tile_run(cf_state, cf_chosen.leaf, 0, 8, 32, 2, 4, cf_together, a, b, n);
+    return jacobi2d_2_tile_run(cf_state, cf_chosen.leaf, 0, 8, 32, 2, 4, cf_width, a, b, n);
   case 2:
-    return jacobi2d_2_tile_run(cf_state, cf_chosen.leaf, 1, 4, 128, 8, 1, cf_together, a, b, n);
+    return jacobi2d_2_tile_run(cf_state, cf_chosen.leaf, 1, 4, 128, 8, 1, cf_width, a, b, n);
   case 3:
-    return jacobi2d_2_tile_run(cf_state, cf_chosen.leaf, 2, 4, 32, 2, 1, cf_together, a, b, n);
+    return jacobi2d_2_tile_run(cf_state, cf_chosen.leaf, 2, 4, 32, 2, 1, cf_width, a, b, n);
   case 4:
     return cf_swept(cf_state, cf_sweeps, 0,
         jacobi2d_2_time_run(cf_state, cf_chosen.leaf, 0, 4, 128, 24, 1, 7, cf_sweeps, a, b, n));

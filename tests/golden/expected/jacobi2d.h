@@ -230,9 +230,9 @@ static inline cf_count jacobi2d_1_left_out(const cf_machine *machine, int n, int
 }
 
 /* Cycles that a launch of a tile takes, about: to compare it with others. CF_SATURATED where it does not fit.
-   cf_together: how many elements an access takes, 4 where data and rows begin at multiples of 16 bytes,
+   cf_width: how many elements an access takes, 4 where data and rows begin at multiples of 16 bytes,
    perhaps 2, else 1. */
-static inline cf_count jacobi2d_1_tile_cost(int cf_number, const cf_machine *machine, int n, int cf_together,
+static inline cf_count jacobi2d_1_tile_cost(int cf_number, const cf_machine *machine, int n, int cf_width,
     int cf_sweeps)
 {
   static const cf_tile_work cf_works[] = {
@@ -279,7 +279,7 @@ static inline cf_count jacobi2d_1_tile_cost(int cf_number, const cf_machine *mac
   case 1: /* T0 = 8, T1 = 32, U0 = 2, U1 = 4, M = 6 */
     if (!(256 <= cf_amount(machine->threads_per_block) && 72 <= cf_amount(machine->registers_per_thread)
         && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
-    cf_work_of += cf_together == 4 ? 0 : cf_together == 2 ? 1 : 2;
+    cf_work_of += cf_width == 4 ? 0 : cf_width == 2 ? 1 : 2;
     cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 16), cf_tiles(cf_limit0, 1, 128));
     cf_launch.steps = 0;
     cf_launch.bytes =
@@ -290,7 +290,7 @@ static inline cf_count jacobi2d_1_tile_cost(int cf_number, const cf_machine *mac
   case 2: /* T0 = 4, T1 = 128, U0 = 8, U1 = 1, M = 4 */
     if (!(512 <= cf_amount(machine->threads_per_block) && 84 <= cf_amount(machine->registers_per_thread)
         && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
-    cf_work_of += cf_together == 4 ? 3 : cf_together == 2 ? 4 : 5;
+    cf_work_of += cf_width == 4 ? 3 : cf_width == 2 ? 4 : 5;
     cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 32), cf_tiles(cf_limit0, 1, 128));
     cf_launch.steps = 0;
     cf_launch.bytes =
@@ -301,7 +301,7 @@ static inline cf_count jacobi2d_1_tile_cost(int cf_number, const cf_machine *mac
   case 3: /* T0 = 4, T1 = 32, U0 = 2, U1 = 1, M = 8 */
     if (!(128 <= cf_amount(machine->threads_per_block) && 54 <= cf_amount(machine->registers_per_thread)
         && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
-    cf_work_of += cf_together == 4 ? 6 : cf_together == 2 ? 7 : 8;
+    cf_work_of += cf_width == 4 ? 6 : cf_width == 2 ? 7 : 8;
     cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 8), cf_tiles(cf_limit0, 1, 32));
     cf_launch.steps = 0;
     cf_launch.bytes =
@@ -340,7 +340,7 @@ static inline cf_count jacobi2d_1_tile_cost(int cf_number, const cf_machine *mac
 /* What to launch: the tile that is expected to be the fastest, or the wanted one where that is above 0; with the number
    of sweeps that the launch does, of as many as are left. Number 0 is the leaf, which costs `cf_leaf` where it may be
    taken: where no tile is better, and where none fits. */
-static inline cf_tiling jacobi2d_1_tile(const cf_machine *machine, int n, int cf_together, long long cf_left,
+static inline cf_tiling jacobi2d_1_tile(const cf_machine *machine, int n, int cf_width, long long cf_left,
     int cf_wanted, cf_count cf_leaf)
 {
   const cf_tiling cf_none = { 0, 1, CF_SATURATED };
@@ -350,12 +350,12 @@ static inline cf_tiling jacobi2d_1_tile(const cf_machine *machine, int n, int cf
   int cf_number;
   for (cf_number = 1; cf_wanted != 0 && cf_number <= 3; cf_number++)
     if (cf_wanted < 0 || cf_wanted > 3 || cf_wanted == cf_number)
-      cf_consider(&cf_best, cf_number, 1, jacobi2d_1_tile_cost(cf_number, machine, n, cf_together, 1));
+      cf_consider(&cf_best, cf_number, 1, jacobi2d_1_tile_cost(cf_number, machine, n, cf_width, 1));
   if (cf_wanted <= 0) cf_consider(&cf_best, 0, 1, cf_leaf);
   for (cf_number = 4; cf_wanted != 0 && cf_left > 3 && cf_number <= 5; cf_number++) {
     const int cf_done = cf_sweeps_at_once(cf_left - 1, cf_most_sweeps[cf_number - 4]);
     if (cf_wanted < 0 || cf_wanted == cf_number)
-      cf_consider(&cf_several, cf_number, cf_done, jacobi2d_1_tile_cost(cf_number, machine, n, cf_together, cf_done));
+      cf_consider(&cf_several, cf_number, cf_done, jacobi2d_1_tile_cost(cf_number, machine, n, cf_width, cf_done));
   }
   if (cf_several.number
       && (cf_wanted > 0 || cf_best.cost == CF_SATURATED
@@ -562,9 +562,9 @@ static inline cf_count jacobi2d_2_left_out(const cf_machine *machine, int n, int
 }
 
 /* Cycles that a launch of a tile takes, about: to compare it with others. CF_SATURATED where it does not fit.
-   cf_together: how many elements an access takes, 4 where data and rows begin at multiples of 16 bytes,
+   cf_width: how many elements an access takes, 4 where data and rows begin at multiples of 16 bytes,
    perhaps 2, else 1. */
-static inline cf_count jacobi2d_2_tile_cost(int cf_number, const cf_machine *machine, int n, int cf_together,
+static inline cf_count jacobi2d_2_tile_cost(int cf_number, const cf_machine *machine, int n, int cf_width,
     int cf_sweeps)
 {
   static const cf_tile_work cf_works[] = {
@@ -611,7 +611,7 @@ static inline cf_count jacobi2d_2_tile_cost(int cf_number, const cf_machine *mac
   case 1: /* T0 = 8, T1 = 32, U0 = 2, U1 = 4, M = 6 */
     if (!(256 <= cf_amount(machine->threads_per_block) && 72 <= cf_amount(machine->registers_per_thread)
         && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
-    cf_work_of += cf_together == 4 ? 0 : cf_together == 2 ? 1 : 2;
+    cf_work_of += cf_width == 4 ? 0 : cf_width == 2 ? 1 : 2;
     cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 16), cf_tiles(cf_limit0, 1, 128));
     cf_launch.steps = 0;
     cf_launch.bytes =
@@ -622,7 +622,7 @@ static inline cf_count jacobi2d_2_tile_cost(int cf_number, const cf_machine *mac
   case 2: /* T0 = 4, T1 = 128, U0 = 8, U1 = 1, M = 4 */
     if (!(512 <= cf_amount(machine->threads_per_block) && 84 <= cf_amount(machine->registers_per_thread)
         && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
-    cf_work_of += cf_together == 4 ? 3 : cf_together == 2 ? 4 : 5;
+    cf_work_of += cf_width == 4 ? 3 : cf_width == 2 ? 4 : 5;
     cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 32), cf_tiles(cf_limit0, 1, 128));
     cf_launch.steps = 0;
     cf_launch.bytes =
@@ -633,7 +633,7 @@ static inline cf_count jacobi2d_2_tile_cost(int cf_number, const cf_machine *mac
   case 3: /* T0 = 4, T1 = 32, U0 = 2, U1 = 1, M = 8 */
     if (!(128 <= cf_amount(machine->threads_per_block) && 54 <= cf_amount(machine->registers_per_thread)
         && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
-    cf_work_of += cf_together == 4 ? 6 : cf_together == 2 ? 7 : 8;
+    cf_work_of += cf_width == 4 ? 6 : cf_width == 2 ? 7 : 8;
     cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 8), cf_tiles(cf_limit0, 1, 32));
     cf_launch.steps = 0;
     cf_launch.bytes =
@@ -672,7 +672,7 @@ static inline cf_count jacobi2d_2_tile_cost(int cf_number, const cf_machine *mac
 /* What to launch: the tile that is expected to be the fastest, or the wanted one where that is above 0; with the number
    of sweeps that the launch does, of as many as are left. Number 0 is the leaf, which costs `cf_leaf` where it may be
    taken: where no tile is better, and where none fits. */
-static inline cf_tiling jacobi2d_2_tile(const cf_machine *machine, int n, int cf_together, long long cf_left,
+static inline cf_tiling jacobi2d_2_tile(const cf_machine *machine, int n, int cf_width, long long cf_left,
     int cf_wanted, cf_count cf_leaf)
 {
   const cf_tiling cf_none = { 0, 1, CF_SATURATED };
@@ -682,12 +682,12 @@ static inline cf_tiling jacobi2d_2_tile(const cf_machine *machine, int n, int cf
   int cf_number;
   for (cf_number = 1; cf_wanted != 0 && cf_number <= 3; cf_number++)
     if (cf_wanted < 0 || cf_wanted > 3 || cf_wanted == cf_number)
-      cf_consider(&cf_best, cf_number, 1, jacobi2d_2_tile_cost(cf_number, machine, n, cf_together, 1));
+      cf_consider(&cf_best, cf_number, 1, jacobi2d_2_tile_cost(cf_number, machine, n, cf_width, 1));
   if (cf_wanted <= 0) cf_consider(&cf_best, 0, 1, cf_leaf);
   for (cf_number = 4; cf_wanted != 0 && cf_left > 3 && cf_number <= 5; cf_number++) {
     const int cf_done = cf_sweeps_at_once(cf_left - 1, cf_most_sweeps[cf_number - 4]);
     if (cf_wanted < 0 || cf_wanted == cf_number)
-      cf_consider(&cf_several, cf_number, cf_done, jacobi2d_2_tile_cost(cf_number, machine, n, cf_together, cf_done));
+      cf_consider(&cf_several, cf_number, cf_done, jacobi2d_2_tile_cost(cf_number, machine, n, cf_width, cf_done));
   }
   if (cf_several.number
       && (cf_wanted > 0 || cf_best.cost == CF_SATURATED

@@ -165,7 +165,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) long_rows_tile(
       for (int r0 = 0; r0 < U0; r0++) {
         const int k = o0 + r0 * T0 + t0;
 #line 13 "long_rows.mf"
-        read_gain[r0] = cf_again(gain[k]);
+        read_gain[r0] = cf_opaque(gain[k]);
       }
 #line "long_rows.cu"
       #pragma unroll
@@ -194,7 +194,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) long_rows_tile(
       }
   } else if (U0 * 2 <= 24) {
 #line "long_rows.cu"
-    // predicate(y): points outside of the limits do what the last ones inside do, and store nothing
+    // predicate(y): points outside do what the last ones inside do, up to 24 reads at a time, and store nothing
     float sum[U0];
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++)
@@ -238,7 +238,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) long_rows_tile(
       for (int r0 = 0; r0 < U0; r0++) {
         const int k = o0 + r0 * T0 + t0 < k_limit - 1 ? o0 + r0 * T0 + t0 : k_limit - 1;
 #line 13 "long_rows.mf"
-        read_gain[r0] = cf_again(gain[k]);
+        read_gain[r0] = cf_opaque(gain[k]);
       }
 #line "long_rows.cu"
       #pragma unroll
@@ -308,15 +308,15 @@ __global__ void __launch_bounds__(T0 * D, CF_BLOCKS(T0 * D, M)) long_rows_tile1(
     int i_p_limit)
 {
   static_assert(8 % T0 == 0 && U0 == 1 && 1024 % D == 0 && S % 16 == 0, "sizes of a tile for which there is no kernel");
-  CF_SHARED(cf_pieces);  // T0*S + 2*T0 + 32 words of 4 bytes
+  CF_SHARED(cf_smem);  // T0*S + 2*T0 + 32 words of 4 bytes
   // cut(k): tiles of T0*U0 points
   const int block = blockIdx.x;
   const int t0 = threadIdx.x % T0;
   const int lane = threadIdx.x / T0;
   const int o0 = block * (T0 * U0);
-  float *const row_value = (float *)(cf_pieces + t0 * (S + 32 / T0) * 4);
-  float *const told_sum = (float *)(cf_pieces + (T0 * S + 32) * 4);
-  float *const told_squares = (float *)(cf_pieces + (T0 * S + T0 + 32) * 4);
+  float *const row_value = (float *)(cf_smem + t0 * (S + 32 / T0) * 4);
+  float *const told_sum = (float *)(cf_smem + (T0 * S + 32) * 4);
+  float *const told_squares = (float *)(cf_smem + (T0 * S + T0 + 32) * 4);
   const int point = o0 + t0;
   const int k = point < k_limit ? point : k_limit - 1;
 #line 6 "long_rows.mf"

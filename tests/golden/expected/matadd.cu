@@ -135,7 +135,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) matadd_tile(
     }
   } else if (U0 * U1 * 3 <= 24) {
 #line "matadd.cu"
-    // predicate(c): points outside of the limits do what the last ones inside do, and store nothing
+    // predicate(c): points outside do what the last ones inside do, up to 24 reads at a time, and store nothing
     {
       int value[U0][U1];
       #pragma unroll

@@ -41,7 +41,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) math_tile(
       for (int r0 = 0; r0 < U0; r0++) {
         const int i = o0 + r0 * T0 + t0;
 #line 8 "math.mf"
-        read_x[r0] = cf_again(x[i]);
+        read_x[r0] = cf_opaque(x[i]);
       }
 #line "math.cu"
       #pragma unroll
@@ -58,7 +58,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) math_tile(
     }
   } else if (U0 * 4 <= 24) {
 #line "math.cu"
-    // predicate(y): points outside of the limits do what the last ones inside do, and store nothing
+    // predicate(y): points outside do what the last ones inside do, up to 24 reads at a time, and store nothing
     double value[U0];
     {
       double read_x[U0];
@@ -66,7 +66,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) math_tile(
       for (int r0 = 0; r0 < U0; r0++) {
         const int i = o0 + r0 * T0 + t0 < i_limit - 1 ? o0 + r0 * T0 + t0 : i_limit - 1;
 #line 8 "math.mf"
-        read_x[r0] = cf_again(x[i]);
+        read_x[r0] = cf_opaque(x[i]);
       }
 #line "math.cu"
       #pragma unroll

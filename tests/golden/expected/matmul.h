@@ -388,10 +388,10 @@ static inline cf_count matmul_left_out(const cf_machine *machine, int n, int dim
 }
 
 /* Cycles that a launch of a tile takes, about: to compare it with others. CF_SATURATED where it does not fit.
-   cf_together: how many elements an access takes, 4 where data and rows begin at multiples of 16 bytes,
+   cf_width: how many elements an access takes, 4 where data and rows begin at multiples of 16 bytes,
    perhaps 2, else 1. */
 static inline cf_count matmul_tile_cost(int cf_number, const cf_machine *machine, int n, int B0, int ub1, int s,
-    int dim0, int dim1, int cf_together, int cf_sweeps)
+    int dim0, int dim1, int cf_width, int cf_sweeps)
 {
   static const cf_tile_work cf_works[] = {
     /* T0 = 16, T1 = 16, U0 = 8, U1 = 8, D = 16, S = 3, M = 2, 4 together */
@@ -462,7 +462,7 @@ static inline cf_count matmul_tile_cost(int cf_number, const cf_machine *machine
     if (!(12480 <= cf_amount(machine->shared_words_per_block) && 256 <= cf_amount(machine->threads_per_block)
         && 168 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED
         && cf_limit(cf_limit1) != CF_UNDEFINED && cf_limit(cf_limit2) != CF_UNDEFINED)) return CF_SATURATED;
-    cf_work_of += cf_together == 4 ? 0 : 1;
+    cf_work_of += cf_width == 4 ? 0 : 1;
     cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 128), cf_tiles(cf_limit1, 0, 128));
     cf_launch.steps = cf_number_of(cf_limit2) / 16;
     cf_launch.parts = (cf_count)(cf_number_of(cf_limit2) % 16 != 0);
@@ -476,7 +476,7 @@ static inline cf_count matmul_tile_cost(int cf_number, const cf_machine *machine
     if (!(8320 <= cf_amount(machine->shared_words_per_block) && 256 <= cf_amount(machine->threads_per_block)
         && 168 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED
         && cf_limit(cf_limit1) != CF_UNDEFINED && cf_limit(cf_limit2) != CF_UNDEFINED)) return CF_SATURATED;
-    cf_work_of += cf_together == 4 ? 2 : 3;
+    cf_work_of += cf_width == 4 ? 2 : 3;
     cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 128), cf_tiles(cf_limit1, 0, 128));
     cf_launch.steps = cf_number_of(cf_limit2) / 8;
     cf_launch.parts = (cf_count)(cf_number_of(cf_limit2) % 8 != 0);
@@ -490,7 +490,7 @@ static inline cf_count matmul_tile_cost(int cf_number, const cf_machine *machine
     if (!(6272 <= cf_amount(machine->shared_words_per_block) && 128 <= cf_amount(machine->threads_per_block)
         && 168 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED
         && cf_limit(cf_limit1) != CF_UNDEFINED && cf_limit(cf_limit2) != CF_UNDEFINED)) return CF_SATURATED;
-    cf_work_of += cf_together == 4 ? 4 : 5;
+    cf_work_of += cf_width == 4 ? 4 : 5;
     cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 64), cf_tiles(cf_limit1, 0, 128));
     cf_launch.steps = cf_number_of(cf_limit2) / 8;
     cf_launch.parts = (cf_count)(cf_number_of(cf_limit2) % 8 != 0);
@@ -504,7 +504,7 @@ static inline cf_count matmul_tile_cost(int cf_number, const cf_machine *machine
     if (!(12544 <= cf_amount(machine->shared_words_per_block) && 256 <= cf_amount(machine->threads_per_block)
         && 120 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED
         && cf_limit(cf_limit1) != CF_UNDEFINED && cf_limit(cf_limit2) != CF_UNDEFINED)) return CF_SATURATED;
-    cf_work_of += cf_together == 4 ? 6 : 7;
+    cf_work_of += cf_width == 4 ? 6 : 7;
     cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 64), cf_tiles(cf_limit1, 0, 128));
     cf_launch.steps = cf_number_of(cf_limit2) / 16;
     cf_launch.parts = (cf_count)(cf_number_of(cf_limit2) % 16 != 0);
@@ -518,7 +518,7 @@ static inline cf_count matmul_tile_cost(int cf_number, const cf_machine *machine
     if (!(9600 <= cf_amount(machine->shared_words_per_block) && 128 <= cf_amount(machine->threads_per_block)
         && 88 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED
         && cf_limit(cf_limit1) != CF_UNDEFINED && cf_limit(cf_limit2) != CF_UNDEFINED)) return CF_SATURATED;
-    cf_work_of += cf_together == 4 ? 8 : 9;
+    cf_work_of += cf_width == 4 ? 8 : 9;
     cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 32), cf_tiles(cf_limit1, 0, 64));
     cf_launch.steps = cf_number_of(cf_limit2) / 32;
     cf_launch.parts = (cf_count)(cf_number_of(cf_limit2) % 32 != 0);
@@ -532,7 +532,7 @@ static inline cf_count matmul_tile_cost(int cf_number, const cf_machine *machine
     if (!(2176 <= cf_amount(machine->shared_words_per_block) && 64 <= cf_amount(machine->threads_per_block)
         && 88 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED
         && cf_limit(cf_limit1) != CF_UNDEFINED && cf_limit(cf_limit2) != CF_UNDEFINED)) return CF_SATURATED;
-    cf_work_of += cf_together == 4 ? 10 : 11;
+    cf_work_of += cf_width == 4 ? 10 : 11;
     cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 32), cf_tiles(cf_limit1, 0, 32));
     cf_launch.steps = cf_number_of(cf_limit2) / 16;
     cf_launch.parts = (cf_count)(cf_number_of(cf_limit2) % 16 != 0);
@@ -546,7 +546,7 @@ static inline cf_count matmul_tile_cost(int cf_number, const cf_machine *machine
     if (!(4224 <= cf_amount(machine->shared_words_per_block) && 64 <= cf_amount(machine->threads_per_block)
         && 168 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED
         && cf_limit(cf_limit1) != CF_UNDEFINED && cf_limit(cf_limit2) != CF_UNDEFINED)) return CF_SATURATED;
-    cf_work_of += cf_together == 4 ? 12 : 13;
+    cf_work_of += cf_width == 4 ? 12 : 13;
     cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 64), cf_tiles(cf_limit1, 0, 64));
     cf_launch.steps = cf_number_of(cf_limit2) / 8;
     cf_launch.parts = (cf_count)(cf_number_of(cf_limit2) % 8 != 0);
@@ -566,15 +566,14 @@ static inline cf_count matmul_tile_cost(int cf_number, const cf_machine *machine
    of sweeps that the launch does, of as many as are left. Number 0 is the leaf, which costs `cf_leaf` where it may be
    taken: where no tile is better, and where none fits. */
 static inline cf_tiling matmul_tile(const cf_machine *machine, int n, int B0, int ub1, int s, int dim0, int dim1,
-    int cf_together, long long cf_left, int cf_wanted, cf_count cf_leaf)
+    int cf_width, long long cf_left, int cf_wanted, cf_count cf_leaf)
 {
   const cf_tiling cf_none = { 0, 1, CF_SATURATED };
   cf_tiling cf_best = cf_none;
   int cf_number;
   for (cf_number = 1; cf_wanted != 0 && cf_number <= 7; cf_number++)
     if (cf_wanted < 0 || cf_wanted > 7 || cf_wanted == cf_number)
-      cf_consider(&cf_best, cf_number, 1,
-          matmul_tile_cost(cf_number, machine, n, B0, ub1, s, dim0, dim1, cf_together, 1));
+      cf_consider(&cf_best, cf_number, 1, matmul_tile_cost(cf_number, machine, n, B0, ub1, s, dim0, dim1, cf_width, 1));
   if (cf_wanted <= 0) cf_consider(&cf_best, 0, 1, cf_leaf);
   (void)cf_left;
   return cf_best;

@@ -99,7 +99,7 @@ extern "C" __global__ void matvec_leaf2(
 #line "matvec.cu"
 }
 
-template <int T0, int U0, int H, int D, int S, int M, int cf_together>
+template <int T0, int U0, int H, int D, int S, int M, int cf_width>
 __global__ void __launch_bounds__(T0 * H, CF_BLOCKS(T0 * H, M)) matvec_tile(
     const float *__restrict__ a,
     const float *__restrict__ x,
@@ -110,18 +110,18 @@ __global__ void __launch_bounds__(T0 * H, CF_BLOCKS(T0 * H, M)) matvec_tile(
 {
   static_assert(D % 32 == 0 && T0 * H % (D / 4) == 0 && 1024 % (T0 * H) == 0 && S >= 2,
       "sizes of a tile for which there is no kernel");
-  CF_SHARED(cf_pieces);  // T0*U0*D*S + D*S words of 4 bytes
+  CF_SHARED(cf_smem);  // T0*U0*D*S + D*S words of 4 bytes
   // cut(i): tiles of T0*U0 points
   const int block = blockIdx.x;
   const int t0 = threadIdx.x;
   const int o0 = block * (T0 * U0);
-  float *const shared_a = (float *)cf_pieces;
-  float *const shared_x = (float *)(cf_pieces + T0 * U0 * D * S * 4);
+  float *const shared_a = (float *)cf_smem;
+  float *const shared_x = (float *)(cf_smem + T0 * U0 * D * S * 4);
   // stage(a): T0*U0 x D elements into shared memory, swizzled, S - 1 pieces ahead
-  cf_feed<float, cf_together, T0 * U0, D, 1, 0, D, T0 * H> feed_a(&a[o0 * a_stride0], a_stride0,
+  cf_tiled_copy<float, cf_width, T0 * U0, D, 1, 0, D, T0 * H> copy_a(&a[o0 * a_stride0], a_stride0,
       i_limit - o0, j_limit, t0);
   // stage(x): 1 x D elements into shared memory, S - 1 pieces ahead
-  cf_feed<float, cf_together, 1, D, 0, 0, D, T0 * H> feed_x(&x[0], 1, 1, j_limit, t0);
+  cf_tiled_copy<float, cf_width, 1, D, 0, 0, D, T0 * H> copy_x(&x[0], 1, 1, j_limit, t0);
   // accumulate(sum): U0 values in registers while the loop runs
   float sum[U0];
   if (H == 1 || t0 < T0) {
@@ -134,8 +134,8 @@ __global__ void __launch_bounds__(T0 * H, CF_BLOCKS(T0 * H, M)) matvec_tile(
   // stage(a, x): the first S - 1 pieces
   #pragma unroll
   for (int ahead = 0; ahead < S - 1; ahead++) {
-    feed_a.stage(shared_a + ahead * (T0 * U0 * D));
-    feed_x.stage(shared_x + ahead * D);
+    copy_a.stage(shared_a + ahead * (T0 * U0 * D));
+    copy_x.stage(shared_x + ahead * D);
     cf_commit();
   }
   // cut(j): pieces of D steps
@@ -143,8 +143,8 @@ __global__ void __launch_bounds__(T0 * H, CF_BLOCKS(T0 * H, M)) matvec_tile(
   for (int step = 0; step < steps; step++) {
     cf_await<S - 2>();
     __syncthreads();
-    feed_a.stage(shared_a + (step + (S - 1)) % S * (T0 * U0 * D));
-    feed_x.stage(shared_x + (step + (S - 1)) % S * D);
+    copy_a.stage(shared_a + (step + (S - 1)) % S * (T0 * U0 * D));
+    copy_x.stage(shared_x + (step + (S - 1)) % S * D);
     cf_commit();
     const int slot = step % S;
     const int piece_a = slot * (T0 * U0 * D);
@@ -175,7 +175,7 @@ __global__ void __launch_bounds__(T0 * H, CF_BLOCKS(T0 * H, M)) matvec_tile(
 #line "matvec.cu"
   if (H == 1 || t0 < T0) {
     // accumulate(y): stored inside of the limits; addresses are not kept over the loop
-    const int e0 = cf_again(o0);
+    const int e0 = cf_opaque(o0);
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
       const int i = e0 + r0 * T0 + t0;
@@ -187,7 +187,7 @@ __global__ void __launch_bounds__(T0 * H, CF_BLOCKS(T0 * H, M)) matvec_tile(
 #line "matvec.cu"
 }
 
-template <int T0, int U0, int D, int S, int M, int cf_together>
+template <int T0, int U0, int D, int S, int M, int cf_width>
 __global__ void __launch_bounds__(T0 * D, CF_BLOCKS(T0 * D, M)) matvec_tile1(
     const float *__restrict__ a,
     const float *__restrict__ x,
@@ -197,19 +197,19 @@ __global__ void __launch_bounds__(T0 * D, CF_BLOCKS(T0 * D, M)) matvec_tile1(
     int j_limit)
 {
   static_assert(8 % T0 == 0 && U0 == 1 && 1024 % D == 0 && S % 16 == 0, "sizes of a tile for which there is no kernel");
-  CF_SHARED(cf_pieces);  // T0*S + S + 32 words of 4 bytes
+  CF_SHARED(cf_smem);  // T0*S + S + 32 words of 4 bytes
   // cut(i): tiles of T0*U0 points
   const int block = blockIdx.x;
   const int t0 = threadIdx.x % T0;
   const int lane = threadIdx.x / T0;
   const int o0 = block * (T0 * U0);
-  float *const row_a = (float *)(cf_pieces + t0 * (S + 32 / T0) * 4);
-  float *const row_x = (float *)(cf_pieces + (T0 * S + 32) * 4);
+  float *const row_a = (float *)(cf_smem + t0 * (S + 32 / T0) * 4);
+  float *const row_x = (float *)(cf_smem + (T0 * S + 32) * 4);
   const int point = o0 + t0;
   const int i = point < i_limit ? point : i_limit - 1;
   // stage(a, x): whole rows into shared memory
-  cf_stage_row<cf_together == 4, D>(row_a, &a[i * a_stride0], j_limit, lane);
-  cf_stage_row<cf_together == 4, T0 * D>(row_x, &x[0], j_limit, threadIdx.x);
+  cf_stage_row<cf_width == 4, D>(row_a, &a[i * a_stride0], j_limit, lane);
+  cf_stage_row<cf_width == 4, T0 * D>(row_x, &x[0], j_limit, threadIdx.x);
   cf_commit();
 #line 12 "matvec.mf"
   float sum = 0.0f;
@@ -326,7 +326,7 @@ static int matvec_leaf2_run(cf_call *cf_state, int cf_leaf, const float *a, cons
 }
 
 static int matvec_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, int U0, int H, int D, int S,
-    int cf_together, const float *a, const float *x, float *y, int m, int n)
+    int cf_width, const float *a, const float *x, float *y, int m, int n)
 {
   static cf_kernel cf_kernels[] = {
     { CF_KERNEL(matvec_tile<64, 1, 1, 128, 3, 2, 4>), {} },
@@ -355,12 +355,11 @@ static int matvec_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int 
     cf_add(cf_mul(D, cf_mul(S, cf_mul(T0, U0))), cf_mul(D, S)), // T0*U0*D*S + D*S words of shared memory
   };
   void *cf_arguments[] = { &a, &x, &y, &cf_given_a_stride0, &cf_given_i_limit, &cf_given_j_limit, 0 };
-  return cf_launch(cf_state, cf_leaf, &cf_kernels[2 * cf_instance + (cf_together == 4 ? 0 : 1)], &cf_sizes,
-      cf_arguments);
+  return cf_launch(cf_state, cf_leaf, &cf_kernels[2 * cf_instance + (cf_width == 4 ? 0 : 1)], &cf_sizes, cf_arguments);
 }
 
-static int matvec_tile1_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, int U0, int D, int S,
-    int cf_together, const float *a, const float *x, float *y, int m, int n)
+static int matvec_tile1_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, int U0, int D, int S, int cf_width,
+    const float *a, const float *x, float *y, int m, int n)
 {
   static cf_kernel cf_kernels[] = {
     { CF_KERNEL(matvec_tile1<2, 1, 128, 2720, 6, 4>), {} },
@@ -393,8 +392,7 @@ static int matvec_tile1_run(cf_call *cf_state, int cf_leaf, int cf_instance, int
     cf_add(cf_mul(S, T0), cf_add(S, 32)), // T0*S + S + 32 words of shared memory
   };
   void *cf_arguments[] = { &a, &x, &y, &cf_given_a_stride0, &cf_given_i_limit, &cf_given_j_limit, 0 };
-  return cf_launch(cf_state, cf_leaf, &cf_kernels[2 * cf_instance + (cf_together == 4 ? 0 : 1)], &cf_sizes,
-      cf_arguments);
+  return cf_launch(cf_state, cf_leaf, &cf_kernels[2 * cf_instance + (cf_width == 4 ? 0 : 1)], &cf_sizes, cf_arguments);
 }
 
 static int matvec_run(cf_call *cf_state, const float *a, const float *x, float *y, int m, int n, int B, int dim)
@@ -402,7 +400,7 @@ static int matvec_run(cf_call *cf_state, const float *a, const float *x, float *
   cf_choice cf_chosen;
   matvec_params cf_params = { B, 0, };
   if (cf_is_empty(dim)) return CF_OK;
-  const int cf_together =
+  const int cf_width =
       cf_lesser(cf_begins(a) && n % 4 == 0 && cf_begins(x) ? 4 : 1, cf_begins(a) && n % 4 == 0 && cf_begins(x) ? 4 : 1);
   // The last choice of this thread, which only these numbers decide about.
   static CF_THREAD_LOCAL struct {
@@ -412,7 +410,7 @@ static int matvec_run(cf_call *cf_state, const float *a, const float *x, float *
     cf_tiling tile;
     cf_count left_out;
   } cf_last;
-  const long long cf_numbers[] = { m, n, dim, B, cf_together, 1, cf_state->tile };
+  const long long cf_numbers[] = { m, n, dim, B, cf_width, 1, cf_state->tile };
   if (!cf_last.known || !cf_is_same(cf_last.numbers, cf_numbers, sizeof cf_numbers) ||
       !cf_is_same(&cf_last.machine, cf_state->machine, sizeof cf_last.machine)) {
     cf_last.known = true;
@@ -424,7 +422,7 @@ static int matvec_run(cf_call *cf_state, const float *a, const float *x, float *
     cf_last.tile.cost = CF_SATURATED;
     if (matvec_select(cf_state->machine, m, n, &cf_params, &cf_chosen) == CF_OK)
       cf_last.tile.cost = matvec_leaf_cost(cf_chosen.leaf, cf_state->machine, m, n, dim, &cf_params, CF_SATURATED);
-    cf_last.tile = matvec_tile(cf_state->machine, m, n, cf_together, 1, cf_state->tile, cf_last.tile.cost);
+    cf_last.tile = matvec_tile(cf_state->machine, m, n, cf_width, 1, cf_state->tile, cf_last.tile.cost);
   }
   const cf_tiling cf_tile = cf_last.tile;
   cf_state->left_out = cf_plus(cf_state->left_out, cf_last.left_out);
@@ -433,29 +431,29 @@ static int matvec_run(cf_call *cf_state, const float *a, const float *x, float *
     cf_report(cf_state->why, CF_OK, cf_chosen.leaf = 2 + cf_tile.number, "", 0, 0);
   switch (cf_tile.number) {
   case 1:
-    return matvec_tile_run(cf_state, cf_chosen.leaf, 0, 64, 1, 1, 128, 3, cf_together, a, x, y, m, n);
+    return matvec_tile_run(cf_state, cf_chosen.leaf, 0, 64, 1, 1, 128, 3, cf_width, a, x, y, m, n);
   case 2:
-    return matvec_tile_run(cf_state, cf_chosen.leaf, 1, 32, 1, 4, 64, 4, cf_together, a, x, y, m, n);
+    return matvec_tile_run(cf_state, cf_chosen.leaf, 1, 32, 1, 4, 64, 4, cf_width, a, x, y, m, n);
   case 3:
-    return matvec_tile_run(cf_state, cf_chosen.leaf, 2, 16, 1, 16, 128, 4, cf_together, a, x, y, m, n);
+    return matvec_tile_run(cf_state, cf_chosen.leaf, 2, 16, 1, 16, 128, 4, cf_width, a, x, y, m, n);
   case 4:
-    return matvec_tile_run(cf_state, cf_chosen.leaf, 3, 16, 1, 8, 64, 4, cf_together, a, x, y, m, n);
+    return matvec_tile_run(cf_state, cf_chosen.leaf, 3, 16, 1, 8, 64, 4, cf_width, a, x, y, m, n);
   case 5:
-    return matvec_tile_run(cf_state, cf_chosen.leaf, 4, 8, 1, 32, 256, 4, cf_together, a, x, y, m, n);
+    return matvec_tile_run(cf_state, cf_chosen.leaf, 4, 8, 1, 32, 256, 4, cf_width, a, x, y, m, n);
   case 6:
-    return matvec_tile1_run(cf_state, cf_chosen.leaf, 0, 2, 1, 128, 2720, cf_together, a, x, y, m, n);
+    return matvec_tile1_run(cf_state, cf_chosen.leaf, 0, 2, 1, 128, 2720, cf_width, a, x, y, m, n);
   case 7:
-    return matvec_tile1_run(cf_state, cf_chosen.leaf, 1, 8, 1, 32, 896, cf_together, a, x, y, m, n);
+    return matvec_tile1_run(cf_state, cf_chosen.leaf, 1, 8, 1, 32, 896, cf_width, a, x, y, m, n);
   case 8:
-    return matvec_tile1_run(cf_state, cf_chosen.leaf, 2, 8, 1, 8, 128, cf_together, a, x, y, m, n);
+    return matvec_tile1_run(cf_state, cf_chosen.leaf, 2, 8, 1, 8, 128, cf_width, a, x, y, m, n);
   case 9:
-    return matvec_tile1_run(cf_state, cf_chosen.leaf, 3, 8, 1, 64, 3072, cf_together, a, x, y, m, n);
+    return matvec_tile1_run(cf_state, cf_chosen.leaf, 3, 8, 1, 64, 3072, cf_width, a, x, y, m, n);
   case 10:
-    return matvec_tile1_run(cf_state, cf_chosen.leaf, 4, 4, 1, 128, 4096, cf_together, a, x, y, m, n);
+    return matvec_tile1_run(cf_state, cf_chosen.leaf, 4, 4, 1, 128, 4096, cf_width, a, x, y, m, n);
   case 11:
-    return matvec_tile1_run(cf_state, cf_chosen.leaf, 5, 1, 1, 256, 8192, cf_together, a, x, y, m, n);
+    return matvec_tile1_run(cf_state, cf_chosen.leaf, 5, 1, 1, 256, 8192, cf_width, a, x, y, m, n);
   case 12:
-    return matvec_tile1_run(cf_state, cf_chosen.leaf, 6, 1, 1, 512, 28160, cf_together, a, x, y, m, n);
+    return matvec_tile1_run(cf_state, cf_chosen.leaf, 6, 1, 1, 512, 28160, cf_width, a, x, y, m, n);
   default:
     if (cf_state->tile > 0 && cf_state->tile <= 12)
       return cf_report(cf_state->why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1,

@@ -227,9 +227,9 @@ static inline cf_count matvec_left_out(const cf_machine *machine, int m, int n, 
 }
 
 /* Cycles that a launch of a tile takes, about: to compare it with others. CF_SATURATED where it does not fit.
-   cf_together: how many elements an access takes, 4 where data and rows begin at multiples of 16 bytes,
+   cf_width: how many elements an access takes, 4 where data and rows begin at multiples of 16 bytes,
    perhaps 2, else 1. */
-static inline cf_count matvec_tile_cost(int cf_number, const cf_machine *machine, int m, int n, int cf_together,
+static inline cf_count matvec_tile_cost(int cf_number, const cf_machine *machine, int m, int n, int cf_width,
     int cf_sweeps)
 {
   static const cf_tile_work cf_works[] = {
@@ -340,7 +340,7 @@ static inline cf_count matvec_tile_cost(int cf_number, const cf_machine *machine
     if (!(24960 <= cf_amount(machine->shared_words_per_block) && 64 <= cf_amount(machine->threads_per_block)
         && 41 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED
         && cf_limit(cf_limit1) != CF_UNDEFINED)) return CF_SATURATED;
-    cf_work_of += cf_together == 4 ? 0 : 1;
+    cf_work_of += cf_width == 4 ? 0 : 1;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 64);
     cf_launch.steps = cf_number_of(cf_limit1) / 128;
     cf_launch.parts = (cf_count)(cf_number_of(cf_limit1) % 128 != 0);
@@ -353,7 +353,7 @@ static inline cf_count matvec_tile_cost(int cf_number, const cf_machine *machine
     if (!(8448 <= cf_amount(machine->shared_words_per_block) && 128 <= cf_amount(machine->threads_per_block)
         && 41 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED
         && cf_limit(cf_limit1) != CF_UNDEFINED)) return CF_SATURATED;
-    cf_work_of += cf_together == 4 ? 2 : 3;
+    cf_work_of += cf_width == 4 ? 2 : 3;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 32);
     cf_launch.steps = cf_number_of(cf_limit1) / 64;
     cf_launch.parts = (cf_count)(cf_number_of(cf_limit1) % 64 != 0);
@@ -366,7 +366,7 @@ static inline cf_count matvec_tile_cost(int cf_number, const cf_machine *machine
     if (!(8704 <= cf_amount(machine->shared_words_per_block) && 256 <= cf_amount(machine->threads_per_block)
         && 41 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED
         && cf_limit(cf_limit1) != CF_UNDEFINED)) return CF_SATURATED;
-    cf_work_of += cf_together == 4 ? 4 : 5;
+    cf_work_of += cf_width == 4 ? 4 : 5;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 16);
     cf_launch.steps = cf_number_of(cf_limit1) / 128;
     cf_launch.parts = (cf_count)(cf_number_of(cf_limit1) % 128 != 0);
@@ -379,7 +379,7 @@ static inline cf_count matvec_tile_cost(int cf_number, const cf_machine *machine
     if (!(4352 <= cf_amount(machine->shared_words_per_block) && 128 <= cf_amount(machine->threads_per_block)
         && 41 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED
         && cf_limit(cf_limit1) != CF_UNDEFINED)) return CF_SATURATED;
-    cf_work_of += cf_together == 4 ? 6 : 7;
+    cf_work_of += cf_width == 4 ? 6 : 7;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 16);
     cf_launch.steps = cf_number_of(cf_limit1) / 64;
     cf_launch.parts = (cf_count)(cf_number_of(cf_limit1) % 64 != 0);
@@ -392,7 +392,7 @@ static inline cf_count matvec_tile_cost(int cf_number, const cf_machine *machine
     if (!(9216 <= cf_amount(machine->shared_words_per_block) && 256 <= cf_amount(machine->threads_per_block)
         && 41 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED
         && cf_limit(cf_limit1) != CF_UNDEFINED)) return CF_SATURATED;
-    cf_work_of += cf_together == 4 ? 8 : 9;
+    cf_work_of += cf_width == 4 ? 8 : 9;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 8);
     cf_launch.steps = cf_number_of(cf_limit1) / 256;
     cf_launch.parts = (cf_count)(cf_number_of(cf_limit1) % 256 != 0);
@@ -405,7 +405,7 @@ static inline cf_count matvec_tile_cost(int cf_number, const cf_machine *machine
     if (!(256 <= cf_amount(machine->threads_per_block) && 41 <= cf_amount(machine->registers_per_thread)
         && 8192 <= cf_amount(machine->shared_words_per_block) && cf_limit(cf_limit0) != CF_UNDEFINED
         && cf_limit(cf_limit1) != CF_UNDEFINED && cf_le(n, 2720) == 1)) return CF_SATURATED;
-    cf_work_of += cf_together == 4 ? 10 : 11;
+    cf_work_of += cf_width == 4 ? 10 : 11;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 2);
     cf_launch.steps = cf_number_of(cf_limit1) / 128;
     cf_launch.parts = (cf_count)(cf_number_of(cf_limit1) % 128 != 0);
@@ -418,7 +418,7 @@ static inline cf_count matvec_tile_cost(int cf_number, const cf_machine *machine
     if (!(256 <= cf_amount(machine->threads_per_block) && 41 <= cf_amount(machine->registers_per_thread)
         && 8096 <= cf_amount(machine->shared_words_per_block) && cf_limit(cf_limit0) != CF_UNDEFINED
         && cf_limit(cf_limit1) != CF_UNDEFINED && cf_le(n, 896) == 1)) return CF_SATURATED;
-    cf_work_of += cf_together == 4 ? 12 : 13;
+    cf_work_of += cf_width == 4 ? 12 : 13;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 8);
     cf_launch.steps = cf_number_of(cf_limit1) / 32;
     cf_launch.parts = (cf_count)(cf_number_of(cf_limit1) % 32 != 0);
@@ -431,7 +431,7 @@ static inline cf_count matvec_tile_cost(int cf_number, const cf_machine *machine
     if (!(64 <= cf_amount(machine->threads_per_block) && 41 <= cf_amount(machine->registers_per_thread)
         && 1184 <= cf_amount(machine->shared_words_per_block) && cf_limit(cf_limit0) != CF_UNDEFINED
         && cf_limit(cf_limit1) != CF_UNDEFINED && cf_le(n, 128) == 1)) return CF_SATURATED;
-    cf_work_of += cf_together == 4 ? 14 : 15;
+    cf_work_of += cf_width == 4 ? 14 : 15;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 8);
     cf_launch.steps = cf_number_of(cf_limit1) / 8;
     cf_launch.parts = (cf_count)(cf_number_of(cf_limit1) % 8 != 0);
@@ -444,7 +444,7 @@ static inline cf_count matvec_tile_cost(int cf_number, const cf_machine *machine
     if (!(512 <= cf_amount(machine->threads_per_block) && 41 <= cf_amount(machine->registers_per_thread)
         && 27680 <= cf_amount(machine->shared_words_per_block) && cf_limit(cf_limit0) != CF_UNDEFINED
         && cf_limit(cf_limit1) != CF_UNDEFINED && cf_le(n, 3072) == 1)) return CF_SATURATED;
-    cf_work_of += cf_together == 4 ? 16 : 17;
+    cf_work_of += cf_width == 4 ? 16 : 17;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 8);
     cf_launch.steps = cf_number_of(cf_limit1) / 64;
     cf_launch.parts = (cf_count)(cf_number_of(cf_limit1) % 64 != 0);
@@ -457,7 +457,7 @@ static inline cf_count matvec_tile_cost(int cf_number, const cf_machine *machine
     if (!(512 <= cf_amount(machine->threads_per_block) && 41 <= cf_amount(machine->registers_per_thread)
         && 20512 <= cf_amount(machine->shared_words_per_block) && cf_limit(cf_limit0) != CF_UNDEFINED
         && cf_limit(cf_limit1) != CF_UNDEFINED && cf_le(n, 4096) == 1)) return CF_SATURATED;
-    cf_work_of += cf_together == 4 ? 18 : 19;
+    cf_work_of += cf_width == 4 ? 18 : 19;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 4);
     cf_launch.steps = cf_number_of(cf_limit1) / 128;
     cf_launch.parts = (cf_count)(cf_number_of(cf_limit1) % 128 != 0);
@@ -470,7 +470,7 @@ static inline cf_count matvec_tile_cost(int cf_number, const cf_machine *machine
     if (!(256 <= cf_amount(machine->threads_per_block) && 41 <= cf_amount(machine->registers_per_thread)
         && 16416 <= cf_amount(machine->shared_words_per_block) && cf_limit(cf_limit0) != CF_UNDEFINED
         && cf_limit(cf_limit1) != CF_UNDEFINED && cf_le(n, 8192) == 1)) return CF_SATURATED;
-    cf_work_of += cf_together == 4 ? 20 : 21;
+    cf_work_of += cf_width == 4 ? 20 : 21;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 1);
     cf_launch.steps = cf_number_of(cf_limit1) / 256;
     cf_launch.parts = (cf_count)(cf_number_of(cf_limit1) % 256 != 0);
@@ -483,7 +483,7 @@ static inline cf_count matvec_tile_cost(int cf_number, const cf_machine *machine
     if (!(512 <= cf_amount(machine->threads_per_block) && 41 <= cf_amount(machine->registers_per_thread)
         && 56352 <= cf_amount(machine->shared_words_per_block) && cf_limit(cf_limit0) != CF_UNDEFINED
         && cf_limit(cf_limit1) != CF_UNDEFINED && cf_le(n, 28160) == 1)) return CF_SATURATED;
-    cf_work_of += cf_together == 4 ? 22 : 23;
+    cf_work_of += cf_width == 4 ? 22 : 23;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 1);
     cf_launch.steps = cf_number_of(cf_limit1) / 512;
     cf_launch.parts = (cf_count)(cf_number_of(cf_limit1) % 512 != 0);
@@ -501,7 +501,7 @@ static inline cf_count matvec_tile_cost(int cf_number, const cf_machine *machine
 /* What to launch: the tile that is expected to be the fastest, or the wanted one where that is above 0; with the number
    of sweeps that the launch does, of as many as are left. Number 0 is the leaf, which costs `cf_leaf` where it may be
    taken: where no tile is better, and where none fits. */
-static inline cf_tiling matvec_tile(const cf_machine *machine, int m, int n, int cf_together, long long cf_left,
+static inline cf_tiling matvec_tile(const cf_machine *machine, int m, int n, int cf_width, long long cf_left,
     int cf_wanted, cf_count cf_leaf)
 {
   const cf_tiling cf_none = { 0, 1, CF_SATURATED };
@@ -509,7 +509,7 @@ static inline cf_tiling matvec_tile(const cf_machine *machine, int m, int n, int
   int cf_number;
   for (cf_number = 1; cf_wanted != 0 && cf_number <= 12; cf_number++)
     if (cf_wanted < 0 || cf_wanted > 12 || cf_wanted == cf_number)
-      cf_consider(&cf_best, cf_number, 1, matvec_tile_cost(cf_number, machine, m, n, cf_together, 1));
+      cf_consider(&cf_best, cf_number, 1, matvec_tile_cost(cf_number, machine, m, n, cf_width, 1));
   if (cf_wanted <= 0) cf_consider(&cf_best, 0, 1, cf_leaf);
   (void)cf_left;
   return cf_best;

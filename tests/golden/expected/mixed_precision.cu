@@ -36,7 +36,7 @@ extern "C" __global__ void f_leaf0(
 #line "mixed_precision.cu"
 }
 
-template <int T0, int T1, int U0, int U1, int D, int S, int M, int cf_together>
+template <int T0, int T1, int U0, int U1, int D, int S, int M, int cf_width>
 __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) f_tile(
     const __half *__restrict__ a,
     const __half *__restrict__ b,
@@ -50,7 +50,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) f_tile(
 {
   static_assert(D % 4 == 0 && T0 % 4 == 0 && T1 % 8 == 0 && U0 % 4 == 0 && U1 % 4 == 0 && S >= 2,
       "sizes of a tile for which there is no kernel");
-  CF_SHARED(cf_pieces);  // 1/2*T0*U0*D*S + 1/2*T1*U1*D*S + 2*D*S words of 4 bytes
+  CF_SHARED(cf_smem);  // 1/2*T0*U0*D*S + 1/2*T1*U1*D*S + 2*D*S words of 4 bytes
   // cut(i, j): tiles of T0*U0 x T1*U1 points by warps of 4 x 8 threads, 8 rows of tiles at a time
   const int block = blockIdx.x;
   const int thread = threadIdx.y * T1 + threadIdx.x;
@@ -65,16 +65,16 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) f_tile(
   const int i1 = block % group / height;
   const int o0 = i0 * (T0 * U0);
   const int o1 = i1 * (T1 * U1);
-  __half *const shared_a = (__half *)cf_pieces;
-  __half *const shared_b = (__half *)(cf_pieces + (T0 * U0 * D * S + 4 * D * S) / 2 * 4);
+  __half *const shared_a = (__half *)cf_smem;
+  __half *const shared_b = (__half *)(cf_smem + (T0 * U0 * D * S + 4 * D * S) / 2 * 4);
   // stage(a): through registers, where rows are aligned and a thread has 64 points
-  const int held = cf_together == 4 && 64 <= U0 * U1;
+  const int held = cf_width == 4 && 64 <= U0 * U1;
   // stage(a): T0*U0 x D elements into shared memory, transposed, S - 1 pieces ahead
-  cf_turned_feed<__half, held, T0 * U0, D, T0 * U0 + 4,
-      T0 * T1> feed_a(&a[o0 * a_stride0], a_stride0, i_limit - o0, l_limit, thread);
+  cf_transposed_copy<__half, held, T0 * U0, D, T0 * U0 + 4,
+      T0 * T1> copy_a(&a[o0 * a_stride0], a_stride0, i_limit - o0, l_limit, thread);
   // stage(b): D x T1*U1 elements into shared memory, S - 1 pieces ahead
-  cf_feed<__half, cf_together, D, T1 * U1, 0, D, 0,
-      T0 * T1> feed_b(&b[o1], b_stride0, l_limit, j_limit - o1, thread);
+  cf_tiled_copy<__half, cf_width, D, T1 * U1, 0, D, 0,
+      T0 * T1> copy_b(&b[o1], b_stride0, l_limit, j_limit - o1, thread);
   // accumulate(sum): U0 x U1 values in registers while the loop runs
   float sum[U0][U1];
   #pragma unroll
@@ -88,15 +88,15 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) f_tile(
   // stage(a, b): the first S - 1 pieces
   #pragma unroll
   for (int ahead = 0; ahead < S - 1; ahead++) {
-    feed_b.stage(shared_b + ahead * (T1 * U1 * D));
+    copy_b.stage(shared_b + ahead * (T1 * U1 * D));
     if (!held)
-      feed_a.stage(shared_a + ahead * (T0 * U0 * D + 4 * D));
+      copy_a.stage(shared_a + ahead * (T0 * U0 * D + 4 * D));
     cf_commit();
   }
   if (held) {
-    feed_a.fetch();
-    feed_a.put(shared_a);
-    feed_a.fetch();
+    copy_a.prefetch();
+    copy_a.store(shared_a);
+    copy_a.prefetch();
   }
   cf_await<S - 2>();
   __syncthreads();
@@ -124,13 +124,13 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) f_tile(
       cf_vectors<4, U1, 4 * T1>(&fragment_b[(z + 1) % 2][0],
           &shared_b[piece_b + (z + 1) % D * (T1 * U1) + 4 * t1]);
       if (z == 0)
-        feed_b.stage(shared_b + last * (T1 * U1 * D));
+        copy_b.stage(shared_b + last * (T1 * U1 * D));
       if (z == 1) {
         if (held) {
-          feed_a.put(shared_a + next * (T0 * U0 * D + 4 * D));
-          feed_a.fetch();
+          copy_a.store(shared_a + next * (T0 * U0 * D + 4 * D));
+          copy_a.prefetch();
         } else {
-          feed_a.stage(shared_a + last * (T0 * U0 * D + 4 * D));
+          copy_a.stage(shared_a + last * (T0 * U0 * D + 4 * D));
         }
         cf_commit();
       }
@@ -163,11 +163,11 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) f_tile(
     }
   }
 #line "mixed_precision.cu"
-  if (cf_together == 4
+  if (cf_width == 4
       || (T0 * U0 * D * S + T1 * U1 * D * S + 4 * D * S) / 2 < 4 * T0 * T1 * U0 + T0 * U0) {
     // accumulate(c): stored inside of the limits; addresses are not kept over the loop
-    const int e0 = cf_again(o0);
-    const int e1 = cf_again(o1);
+    const int e0 = cf_opaque(o0);
+    const int e1 = cf_opaque(o1);
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
       const int i = e0 + r0 / 4 * (4 * T0) + 4 * t0 + r0 % 4;
@@ -185,10 +185,10 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) f_tile(
 #line "mixed_precision.cu"
     cf_await<0>();
     // stage(sum): sums through shared memory, to threads beside each other
-    float *const sums = (float *)cf_pieces;
+    float *const sums = (float *)cf_smem;
     // accumulate(c): stored inside of the limits; addresses are not kept over the loop
-    const int e0 = cf_again(o0);
-    const int e1 = cf_again(o1);
+    const int e0 = cf_opaque(o0);
+    const int e1 = cf_opaque(o1);
     const int line = thread / (4 * T1);
     const int column = thread % (4 * T1);
     #pragma unroll
@@ -216,7 +216,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) f_tile(
 #line "mixed_precision.cu"
 }
 
-template <int T0, int T1, int U0, int U1, int D, int S, int M, int cf_together>
+template <int T0, int T1, int U0, int U1, int D, int S, int M, int cf_width>
 __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) f_tile1(
     const __half *__restrict__ a,
     const __half *__restrict__ b,
@@ -231,7 +231,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) f_tile1(
   static_assert(D % 32 == 0 && T0 % 8 == 0 && T1 % 4 == 0 && U0 % 2 == 0 && U1 % 4 == 0 && S >= 2
       && T0 * T1 * U0 * U1 + 8 * T0 * U0 <= (T0 * U0 * D * S + T1 * U1 * D * S + 8 * T0 * U0 * S + 8 * D * S) / 2,
       "sizes of a tile for which there is no kernel");
-  CF_SHARED(cf_pieces);  // 1/2*T0*U0*D*S + 1/2*T1*U1*D*S + 4*T0*U0*S + 4*D*S words of 4 bytes
+  CF_SHARED(cf_smem);  // 1/2*T0*U0*D*S + 1/2*T1*U1*D*S + 4*T0*U0*S + 4*D*S words of 4 bytes
   // cut(i, j): tiles of T0*U0 x T1*U1 points by warps of 8 x 4 threads, 8 rows of tiles at a time
   const int block = blockIdx.x;
   const int thread = threadIdx.y * T1 + threadIdx.x;
@@ -246,19 +246,19 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) f_tile1(
   const int i1 = block % group / height;
   const int o0 = i0 * (T0 * U0);
   const int o1 = i1 * (T1 * U1);
-  __half *const shared_a = (__half *)cf_pieces;
-  __half *const shared_b = (__half *)(cf_pieces + (T0 * U0 * D * S + 8 * T0 * U0 * S) / 2 * 4);
+  __half *const shared_a = (__half *)cf_smem;
+  __half *const shared_b = (__half *)(cf_smem + (T0 * U0 * D * S + 8 * T0 * U0 * S) / 2 * 4);
   const int row = t0 / 8 * (8 * U0) + t0 % 8;
   const int column = t1 / 4 * (4 * U1) + 2 * (t1 % 4);
   const int line = 4 * (t0 % 2) + t1 % 4;
   const int low = 8 * (t0 / 2 % 2);
   const int high = 8 * (t0 % 8 / 4);
   // stage(a): T0*U0 x D elements into shared memory, S - 1 pieces ahead
-  cf_feed<__half, cf_together, T0 * U0, D, 0, 0, D, T0 * T1,
-      D + 8> feed_a(&a[o0 * a_stride0], a_stride0, i_limit - o0, l_limit, thread);
+  cf_tiled_copy<__half, cf_width, T0 * U0, D, 0, 0, D, T0 * T1,
+      D + 8> copy_a(&a[o0 * a_stride0], a_stride0, i_limit - o0, l_limit, thread);
   // stage(b): D x T1*U1 elements into shared memory, S - 1 pieces ahead
-  cf_feed<__half, cf_together, D, T1 * U1, 0, D, 0, T0 * T1,
-      T1 * U1 + 8> feed_b(&b[o1], b_stride0, l_limit, j_limit - o1, thread);
+  cf_tiled_copy<__half, cf_width, D, T1 * U1, 0, D, 0, T0 * T1,
+      T1 * U1 + 8> copy_b(&b[o1], b_stride0, l_limit, j_limit - o1, thread);
   // accumulate(sum): U0 x U1 values in registers while the loop runs
   float sum[U0][U1];
   #pragma unroll
@@ -272,8 +272,8 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) f_tile1(
   // stage(a, b): the first S - 1 pieces
   #pragma unroll
   for (int ahead = 0; ahead < S - 1; ahead++) {
-    feed_a.stage(shared_a + ahead * (T0 * U0 * D + 8 * T0 * U0));
-    feed_b.stage(shared_b + ahead * (T1 * U1 * D + 8 * D));
+    copy_a.stage(shared_a + ahead * (T0 * U0 * D + 8 * T0 * U0));
+    copy_b.stage(shared_b + ahead * (T1 * U1 * D + 8 * D));
     cf_commit();
   }
   cf_await<S - 2>();
@@ -300,8 +300,8 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) f_tile1(
   for (int step = 0; step < whole; step++) {
     const int next = slot + 1 == S ? 0 : slot + 1;
     const int last = slot == 0 ? S - 1 : slot - 1;
-    feed_a.stage(shared_a + last * (T0 * U0 * D + 8 * T0 * U0));
-    feed_b.stage(shared_b + last * (T1 * U1 * D + 8 * D));
+    copy_a.stage(shared_a + last * (T0 * U0 * D + 8 * T0 * U0));
+    copy_b.stage(shared_b + last * (T1 * U1 * D + 8 * D));
     cf_commit();
     if (at_once) {
       #pragma unroll
@@ -362,7 +362,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) f_tile1(
   cf_await<0>();
   __syncthreads();
   // stage(sum): T0*U0 x T1*U1 sums through shared memory, to threads beside each other
-  float *const sums = (float *)cf_pieces;
+  float *const sums = (float *)cf_smem;
   #pragma unroll
   for (int r0 = 0; r0 < U0; r0++) {
     #pragma unroll
@@ -371,8 +371,8 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) f_tile1(
   }
   __syncthreads();
   // accumulate(c): stored inside of the limits; addresses are not kept over the loop
-  const int e0 = cf_again(o0);
-  const int e1 = cf_again(o1);
+  const int e0 = cf_opaque(o0);
+  const int e1 = cf_opaque(o1);
   #pragma unroll
   for (int turn = 0; turn < U0 * U1; turn++) {
     const int place = turn * (T0 * T1) + thread;
@@ -414,7 +414,7 @@ static int f_leaf0_run(cf_call *cf_state, int cf_leaf, const cf_half *a, const c
 }
 
 static int f_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, int T1, int U0, int U1, int D, int S,
-    int cf_together, const cf_half *a, const cf_half *b, cf_half *c, int m, int n, int k)
+    int cf_width, const cf_half *a, const cf_half *b, cf_half *c, int m, int n, int k)
 {
   static cf_kernel cf_kernels[] = {
     { CF_KERNEL(f_tile<16, 16, 8, 8, 16, 3, 2, 4>), {} },
@@ -469,12 +469,12 @@ static int f_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, i
   void *cf_arguments[] =
       { &a, &b, &c, &cf_given_a_stride0, &cf_given_b_stride0, &cf_given_c_stride0, &cf_given_i_limit, &cf_given_j_limit,
       &cf_given_l_limit, 0 };
-  return cf_launch(cf_state, cf_leaf, &cf_kernels[3 * cf_instance + (cf_together == 4 ? 0 : cf_together == 2 ? 1 : 2)],
+  return cf_launch(cf_state, cf_leaf, &cf_kernels[3 * cf_instance + (cf_width == 4 ? 0 : cf_width == 2 ? 1 : 2)],
       &cf_sizes, cf_arguments);
 }
 
 static int f_tile1_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, int T1, int U0, int U1, int D, int S,
-    int cf_together, const cf_half *a, const cf_half *b, cf_half *c, int m, int n, int k)
+    int cf_width, const cf_half *a, const cf_half *b, cf_half *c, int m, int n, int k)
 {
   static cf_kernel cf_kernels[] = {
     { CF_KERNEL(f_tile1<16, 16, 8, 16, 64, 3, 1, 4>), {} },
@@ -533,7 +533,7 @@ static int f_tile1_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, 
   void *cf_arguments[] =
       { &a, &b, &c, &cf_given_a_stride0, &cf_given_b_stride0, &cf_given_c_stride0, &cf_given_i_limit, &cf_given_j_limit,
       &cf_given_l_limit, 0 };
-  return cf_launch(cf_state, cf_leaf, &cf_kernels[3 * cf_instance + (cf_together == 4 ? 0 : cf_together == 2 ? 1 : 2)],
+  return cf_launch(cf_state, cf_leaf, &cf_kernels[3 * cf_instance + (cf_width == 4 ? 0 : cf_width == 2 ? 1 : 2)],
       &cf_sizes, cf_arguments);
 }
 
@@ -543,7 +543,7 @@ static int f_run(cf_call *cf_state, const cf_half *a, const cf_half *b, cf_half 
   f_params cf_params = { B0, B1, 0, };
   if (cf_is_empty(cf_div(cf_sub(cf_add(m, B0), 1), B0))) return CF_OK; // (m + B0 - 1) / B0
   if (cf_is_empty(cf_div(cf_sub(cf_add(n, B1), 1), B1))) return CF_OK; // (n + B1 - 1) / B1
-  const int cf_together =
+  const int cf_width =
       cf_lesser(cf_begins(a) && k % 8 == 0 && cf_begins(b) && n % 8 == 0 ? 4
       : cf_begins(a) && k % 2 == 0 && cf_begins(b) && n % 2 == 0 ? 2 : 1,
       cf_begins(a) && k % 8 == 0 && cf_begins(b) && n % 8 == 0 ? 4
@@ -556,7 +556,7 @@ static int f_run(cf_call *cf_state, const cf_half *a, const cf_half *b, cf_half 
     cf_tiling tile;
     cf_count left_out;
   } cf_last;
-  const long long cf_numbers[] = { m, n, k, B0, B1, cf_together, 1, cf_state->tile };
+  const long long cf_numbers[] = { m, n, k, B0, B1, cf_width, 1, cf_state->tile };
   if (!cf_last.known || !cf_is_same(cf_last.numbers, cf_numbers, sizeof cf_numbers) ||
       !cf_is_same(&cf_last.machine, cf_state->machine, sizeof cf_last.machine)) {
     cf_last.known = true;
@@ -568,7 +568,7 @@ static int f_run(cf_call *cf_state, const cf_half *a, const cf_half *b, cf_half 
     cf_last.tile.cost = CF_SATURATED;
     if (f_select(cf_state->machine, &cf_params, &cf_chosen) == CF_OK)
       cf_last.tile.cost = f_leaf_cost(cf_chosen.leaf, cf_state->machine, m, n, k, &cf_params, CF_SATURATED);
-    cf_last.tile = f_tile(cf_state->machine, m, n, k, cf_together, 1, cf_state->tile, cf_last.tile.cost);
+    cf_last.tile = f_tile(cf_state->machine, m, n, k, cf_width, 1, cf_state->tile, cf_last.tile.cost);
   }
   const cf_tiling cf_tile = cf_last.tile;
   cf_state->left_out = cf_plus(cf_state->left_out, cf_last.left_out);
@@ -577,35 +577,35 @@ static int f_run(cf_call *cf_state, const cf_half *a, const cf_half *b, cf_half 
     cf_report(cf_state->why, CF_OK, cf_chosen.leaf = cf_tile.number, "", 0, 0);
   switch (cf_tile.number) {
   case 1:
-    return f_tile_run(cf_state, cf_chosen.leaf, 0, 16, 16, 8, 8, 16, 3, cf_together, a, b, c, m, n, k);
+    return f_tile_run(cf_state, cf_chosen.leaf, 0, 16, 16, 8, 8, 16, 3, cf_width, a, b, c, m, n, k);
   case 2:
-    return f_tile_run(cf_state, cf_chosen.leaf, 1, 16, 16, 8, 8, 8, 4, cf_together, a, b, c, m, n, k);
+    return f_tile_run(cf_state, cf_chosen.leaf, 1, 16, 16, 8, 8, 8, 4, cf_width, a, b, c, m, n, k);
   case 3:
-    return f_tile_run(cf_state, cf_chosen.leaf, 2, 8, 16, 8, 8, 8, 4, cf_together, a, b, c, m, n, k);
+    return f_tile_run(cf_state, cf_chosen.leaf, 2, 8, 16, 8, 8, 8, 4, cf_width, a, b, c, m, n, k);
   case 4:
-    return f_tile_run(cf_state, cf_chosen.leaf, 3, 8, 32, 8, 4, 16, 4, cf_together, a, b, c, m, n, k);
+    return f_tile_run(cf_state, cf_chosen.leaf, 3, 8, 32, 8, 4, 16, 4, cf_width, a, b, c, m, n, k);
   case 5:
-    return f_tile_run(cf_state, cf_chosen.leaf, 4, 8, 16, 4, 4, 32, 3, cf_together, a, b, c, m, n, k);
+    return f_tile_run(cf_state, cf_chosen.leaf, 4, 8, 16, 4, 4, 32, 3, cf_width, a, b, c, m, n, k);
   case 6:
-    return f_tile_run(cf_state, cf_chosen.leaf, 5, 8, 8, 4, 4, 16, 2, cf_together, a, b, c, m, n, k);
+    return f_tile_run(cf_state, cf_chosen.leaf, 5, 8, 8, 4, 4, 16, 2, cf_width, a, b, c, m, n, k);
   case 7:
-    return f_tile_run(cf_state, cf_chosen.leaf, 6, 8, 8, 8, 8, 8, 4, cf_together, a, b, c, m, n, k);
+    return f_tile_run(cf_state, cf_chosen.leaf, 6, 8, 8, 8, 8, 8, 4, cf_width, a, b, c, m, n, k);
   case 8:
-    return f_tile1_run(cf_state, cf_chosen.leaf, 0, 16, 16, 8, 16, 64, 3, cf_together, a, b, c, m, n, k);
+    return f_tile1_run(cf_state, cf_chosen.leaf, 0, 16, 16, 8, 16, 64, 3, cf_width, a, b, c, m, n, k);
   case 9:
-    return f_tile1_run(cf_state, cf_chosen.leaf, 1, 32, 8, 8, 16, 64, 3, cf_together, a, b, c, m, n, k);
+    return f_tile1_run(cf_state, cf_chosen.leaf, 1, 32, 8, 8, 16, 64, 3, cf_width, a, b, c, m, n, k);
   case 10:
-    return f_tile1_run(cf_state, cf_chosen.leaf, 2, 16, 8, 8, 16, 64, 3, cf_together, a, b, c, m, n, k);
+    return f_tile1_run(cf_state, cf_chosen.leaf, 2, 16, 8, 8, 16, 64, 3, cf_width, a, b, c, m, n, k);
   case 11:
-    return f_tile1_run(cf_state, cf_chosen.leaf, 3, 16, 8, 8, 8, 64, 3, cf_together, a, b, c, m, n, k);
+    return f_tile1_run(cf_state, cf_chosen.leaf, 3, 16, 8, 8, 8, 64, 3, cf_width, a, b, c, m, n, k);
   case 12:
-    return f_tile1_run(cf_state, cf_chosen.leaf, 4, 16, 16, 4, 8, 64, 3, cf_together, a, b, c, m, n, k);
+    return f_tile1_run(cf_state, cf_chosen.leaf, 4, 16, 16, 4, 8, 64, 3, cf_width, a, b, c, m, n, k);
   case 13:
-    return f_tile1_run(cf_state, cf_chosen.leaf, 5, 16, 8, 4, 8, 64, 3, cf_together, a, b, c, m, n, k);
+    return f_tile1_run(cf_state, cf_chosen.leaf, 5, 16, 8, 4, 8, 64, 3, cf_width, a, b, c, m, n, k);
   case 14:
-    return f_tile1_run(cf_state, cf_chosen.leaf, 6, 16, 8, 2, 8, 64, 4, cf_together, a, b, c, m, n, k);
+    return f_tile1_run(cf_state, cf_chosen.leaf, 6, 16, 8, 2, 8, 64, 4, cf_width, a, b, c, m, n, k);
   case 15:
-    return f_tile1_run(cf_state, cf_chosen.leaf, 7, 8, 8, 4, 8, 64, 4, cf_together, a, b, c, m, n, k);
+    return f_tile1_run(cf_state, cf_chosen.leaf, 7, 8, 8, 4, 8, 64, 4, cf_width, a, b, c, m, n, k);
   default:
     if (cf_state->tile > 0 && cf_state->tile <= 15)
       return cf_report(cf_state->why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1,

@@ -198,9 +198,9 @@ static inline cf_count f_left_out(const cf_machine *machine, int m, int n, int k
 }
 
 /* Cycles that a launch of a tile takes, about: to compare it with others. CF_SATURATED where it does not fit.
-   cf_together: how many elements an access takes, 4 where data and rows begin at multiples of 16 bytes,
+   cf_width: how many elements an access takes, 4 where data and rows begin at multiples of 16 bytes,
    perhaps 2, else 1. */
-static inline cf_count f_tile_cost(int cf_number, const cf_machine *machine, int m, int n, int k, int cf_together,
+static inline cf_count f_tile_cost(int cf_number, const cf_machine *machine, int m, int n, int k, int cf_width,
     int cf_sweeps)
 {
   static const cf_tile_work cf_works[] = {
@@ -396,7 +396,7 @@ static inline cf_count f_tile_cost(int cf_number, const cf_machine *machine, int
     if (!(6240 <= cf_amount(machine->shared_words_per_block) && 256 <= cf_amount(machine->threads_per_block)
         && 136 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED
         && cf_limit(cf_limit1) != CF_UNDEFINED && cf_limit(cf_limit2) != CF_UNDEFINED)) return CF_SATURATED;
-    cf_work_of += cf_together == 4 ? 0 : cf_together == 2 ? 1 : 2;
+    cf_work_of += cf_width == 4 ? 0 : cf_width == 2 ? 1 : 2;
     cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 128), cf_tiles(cf_limit1, 0, 128));
     cf_launch.steps = cf_number_of(cf_limit2) / 16;
     cf_launch.parts = (cf_count)(cf_number_of(cf_limit2) % 16 != 0);
@@ -410,7 +410,7 @@ static inline cf_count f_tile_cost(int cf_number, const cf_machine *machine, int
     if (!(4160 <= cf_amount(machine->shared_words_per_block) && 256 <= cf_amount(machine->threads_per_block)
         && 136 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED
         && cf_limit(cf_limit1) != CF_UNDEFINED && cf_limit(cf_limit2) != CF_UNDEFINED)) return CF_SATURATED;
-    cf_work_of += cf_together == 4 ? 3 : cf_together == 2 ? 4 : 5;
+    cf_work_of += cf_width == 4 ? 3 : cf_width == 2 ? 4 : 5;
     cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 128), cf_tiles(cf_limit1, 0, 128));
     cf_launch.steps = cf_number_of(cf_limit2) / 8;
     cf_launch.parts = (cf_count)(cf_number_of(cf_limit2) % 8 != 0);
@@ -424,7 +424,7 @@ static inline cf_count f_tile_cost(int cf_number, const cf_machine *machine, int
     if (!(3136 <= cf_amount(machine->shared_words_per_block) && 128 <= cf_amount(machine->threads_per_block)
         && 136 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED
         && cf_limit(cf_limit1) != CF_UNDEFINED && cf_limit(cf_limit2) != CF_UNDEFINED)) return CF_SATURATED;
-    cf_work_of += cf_together == 4 ? 6 : cf_together == 2 ? 7 : 8;
+    cf_work_of += cf_width == 4 ? 6 : cf_width == 2 ? 7 : 8;
     cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 64), cf_tiles(cf_limit1, 0, 128));
     cf_launch.steps = cf_number_of(cf_limit2) / 8;
     cf_launch.parts = (cf_count)(cf_number_of(cf_limit2) % 8 != 0);
@@ -438,7 +438,7 @@ static inline cf_count f_tile_cost(int cf_number, const cf_machine *machine, int
     if (!(6272 <= cf_amount(machine->shared_words_per_block) && 256 <= cf_amount(machine->threads_per_block)
         && 96 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED
         && cf_limit(cf_limit1) != CF_UNDEFINED && cf_limit(cf_limit2) != CF_UNDEFINED)) return CF_SATURATED;
-    cf_work_of += cf_together == 4 ? 9 : cf_together == 2 ? 10 : 11;
+    cf_work_of += cf_width == 4 ? 9 : cf_width == 2 ? 10 : 11;
     cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 64), cf_tiles(cf_limit1, 0, 128));
     cf_launch.steps = cf_number_of(cf_limit2) / 16;
     cf_launch.parts = (cf_count)(cf_number_of(cf_limit2) % 16 != 0);
@@ -452,7 +452,7 @@ static inline cf_count f_tile_cost(int cf_number, const cf_machine *machine, int
     if (!(4800 <= cf_amount(machine->shared_words_per_block) && 128 <= cf_amount(machine->threads_per_block)
         && 72 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED
         && cf_limit(cf_limit1) != CF_UNDEFINED && cf_limit(cf_limit2) != CF_UNDEFINED)) return CF_SATURATED;
-    cf_work_of += cf_together == 4 ? 12 : cf_together == 2 ? 13 : 14;
+    cf_work_of += cf_width == 4 ? 12 : cf_width == 2 ? 13 : 14;
     cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 32), cf_tiles(cf_limit1, 0, 64));
     cf_launch.steps = cf_number_of(cf_limit2) / 32;
     cf_launch.parts = (cf_count)(cf_number_of(cf_limit2) % 32 != 0);
@@ -466,7 +466,7 @@ static inline cf_count f_tile_cost(int cf_number, const cf_machine *machine, int
     if (!(1088 <= cf_amount(machine->shared_words_per_block) && 64 <= cf_amount(machine->threads_per_block)
         && 72 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED
         && cf_limit(cf_limit1) != CF_UNDEFINED && cf_limit(cf_limit2) != CF_UNDEFINED)) return CF_SATURATED;
-    cf_work_of += cf_together == 4 ? 15 : cf_together == 2 ? 16 : 17;
+    cf_work_of += cf_width == 4 ? 15 : cf_width == 2 ? 16 : 17;
     cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 32), cf_tiles(cf_limit1, 0, 32));
     cf_launch.steps = cf_number_of(cf_limit2) / 16;
     cf_launch.parts = (cf_count)(cf_number_of(cf_limit2) % 16 != 0);
@@ -480,7 +480,7 @@ static inline cf_count f_tile_cost(int cf_number, const cf_machine *machine, int
     if (!(2112 <= cf_amount(machine->shared_words_per_block) && 64 <= cf_amount(machine->threads_per_block)
         && 136 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED
         && cf_limit(cf_limit1) != CF_UNDEFINED && cf_limit(cf_limit2) != CF_UNDEFINED)) return CF_SATURATED;
-    cf_work_of += cf_together == 4 ? 18 : cf_together == 2 ? 19 : 20;
+    cf_work_of += cf_width == 4 ? 18 : cf_width == 2 ? 19 : 20;
     cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 64), cf_tiles(cf_limit1, 0, 64));
     cf_launch.steps = cf_number_of(cf_limit2) / 8;
     cf_launch.parts = (cf_count)(cf_number_of(cf_limit2) % 8 != 0);
@@ -495,7 +495,7 @@ static inline cf_count f_tile_cost(int cf_number, const cf_machine *machine, int
         && 256 <= cf_amount(machine->threads_per_block) && 216 <= cf_amount(machine->registers_per_thread)
         && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED
         && cf_limit(cf_limit2) != CF_UNDEFINED)) return CF_SATURATED;
-    cf_work_of += cf_together == 4 ? 21 : cf_together == 2 ? 22 : 23;
+    cf_work_of += cf_width == 4 ? 21 : cf_width == 2 ? 22 : 23;
     cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 128), cf_tiles(cf_limit1, 0, 256));
     cf_launch.steps = cf_number_of(cf_limit2) / 64;
     cf_launch.parts = (cf_count)(cf_number_of(cf_limit2) % 64 != 0);
@@ -511,7 +511,7 @@ static inline cf_count f_tile_cost(int cf_number, const cf_machine *machine, int
         && 256 <= cf_amount(machine->threads_per_block) && 216 <= cf_amount(machine->registers_per_thread)
         && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED
         && cf_limit(cf_limit2) != CF_UNDEFINED)) return CF_SATURATED;
-    cf_work_of += cf_together == 4 ? 24 : cf_together == 2 ? 25 : 26;
+    cf_work_of += cf_width == 4 ? 24 : cf_width == 2 ? 25 : 26;
     cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 256), cf_tiles(cf_limit1, 0, 128));
     cf_launch.steps = cf_number_of(cf_limit2) / 64;
     cf_launch.parts = (cf_count)(cf_number_of(cf_limit2) % 64 != 0);
@@ -527,7 +527,7 @@ static inline cf_count f_tile_cost(int cf_number, const cf_machine *machine, int
         && 128 <= cf_amount(machine->threads_per_block) && 216 <= cf_amount(machine->registers_per_thread)
         && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED
         && cf_limit(cf_limit2) != CF_UNDEFINED)) return CF_SATURATED;
-    cf_work_of += cf_together == 4 ? 27 : cf_together == 2 ? 28 : 29;
+    cf_work_of += cf_width == 4 ? 27 : cf_width == 2 ? 28 : 29;
     cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 128), cf_tiles(cf_limit1, 0, 128));
     cf_launch.steps = cf_number_of(cf_limit2) / 64;
     cf_launch.parts = (cf_count)(cf_number_of(cf_limit2) % 64 != 0);
@@ -543,7 +543,7 @@ static inline cf_count f_tile_cost(int cf_number, const cf_machine *machine, int
         && 128 <= cf_amount(machine->threads_per_block) && 136 <= cf_amount(machine->registers_per_thread)
         && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED
         && cf_limit(cf_limit2) != CF_UNDEFINED)) return CF_SATURATED;
-    cf_work_of += cf_together == 4 ? 30 : cf_together == 2 ? 31 : 32;
+    cf_work_of += cf_width == 4 ? 30 : cf_width == 2 ? 31 : 32;
     cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 128), cf_tiles(cf_limit1, 0, 64));
     cf_launch.steps = cf_number_of(cf_limit2) / 64;
     cf_launch.parts = (cf_count)(cf_number_of(cf_limit2) % 64 != 0);
@@ -559,7 +559,7 @@ static inline cf_count f_tile_cost(int cf_number, const cf_machine *machine, int
         && 256 <= cf_amount(machine->threads_per_block) && 96 <= cf_amount(machine->registers_per_thread)
         && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED
         && cf_limit(cf_limit2) != CF_UNDEFINED)) return CF_SATURATED;
-    cf_work_of += cf_together == 4 ? 33 : cf_together == 2 ? 34 : 35;
+    cf_work_of += cf_width == 4 ? 33 : cf_width == 2 ? 34 : 35;
     cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 64), cf_tiles(cf_limit1, 0, 128));
     cf_launch.steps = cf_number_of(cf_limit2) / 64;
     cf_launch.parts = (cf_count)(cf_number_of(cf_limit2) % 64 != 0);
@@ -575,7 +575,7 @@ static inline cf_count f_tile_cost(int cf_number, const cf_machine *machine, int
         && 128 <= cf_amount(machine->threads_per_block) && 96 <= cf_amount(machine->registers_per_thread)
         && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED
         && cf_limit(cf_limit2) != CF_UNDEFINED)) return CF_SATURATED;
-    cf_work_of += cf_together == 4 ? 36 : cf_together == 2 ? 37 : 38;
+    cf_work_of += cf_width == 4 ? 36 : cf_width == 2 ? 37 : 38;
     cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 64), cf_tiles(cf_limit1, 0, 64));
     cf_launch.steps = cf_number_of(cf_limit2) / 64;
     cf_launch.parts = (cf_count)(cf_number_of(cf_limit2) % 64 != 0);
@@ -591,7 +591,7 @@ static inline cf_count f_tile_cost(int cf_number, const cf_machine *machine, int
         && 128 <= cf_amount(machine->threads_per_block) && 76 <= cf_amount(machine->registers_per_thread)
         && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED
         && cf_limit(cf_limit2) != CF_UNDEFINED)) return CF_SATURATED;
-    cf_work_of += cf_together == 4 ? 39 : cf_together == 2 ? 40 : 41;
+    cf_work_of += cf_width == 4 ? 39 : cf_width == 2 ? 40 : 41;
     cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 32), cf_tiles(cf_limit1, 0, 64));
     cf_launch.steps = cf_number_of(cf_limit2) / 64;
     cf_launch.parts = (cf_count)(cf_number_of(cf_limit2) % 64 != 0);
@@ -607,7 +607,7 @@ static inline cf_count f_tile_cost(int cf_number, const cf_machine *machine, int
         && 64 <= cf_amount(machine->threads_per_block) && 96 <= cf_amount(machine->registers_per_thread)
         && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED
         && cf_limit(cf_limit2) != CF_UNDEFINED)) return CF_SATURATED;
-    cf_work_of += cf_together == 4 ? 42 : cf_together == 2 ? 43 : 44;
+    cf_work_of += cf_width == 4 ? 42 : cf_width == 2 ? 43 : 44;
     cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 32), cf_tiles(cf_limit1, 0, 64));
     cf_launch.steps = cf_number_of(cf_limit2) / 64;
     cf_launch.parts = (cf_count)(cf_number_of(cf_limit2) % 64 != 0);
@@ -627,7 +627,7 @@ static inline cf_count f_tile_cost(int cf_number, const cf_machine *machine, int
 /* What to launch: the tile that is expected to be the fastest, or the wanted one where that is above 0; with the number
    of sweeps that the launch does, of as many as are left. Number 0 is the leaf, which costs `cf_leaf` where it may be
    taken: where no tile is better, and where none fits. */
-static inline cf_tiling f_tile(const cf_machine *machine, int m, int n, int k, int cf_together, long long cf_left,
+static inline cf_tiling f_tile(const cf_machine *machine, int m, int n, int k, int cf_width, long long cf_left,
     int cf_wanted, cf_count cf_leaf)
 {
   const cf_tiling cf_none = { 0, 1, CF_SATURATED };
@@ -635,7 +635,7 @@ static inline cf_tiling f_tile(const cf_machine *machine, int m, int n, int k, i
   int cf_number;
   for (cf_number = 1; cf_wanted != 0 && cf_number <= 15; cf_number++)
     if (cf_wanted < 0 || cf_wanted > 15 || cf_wanted == cf_number)
-      cf_consider(&cf_best, cf_number, 1, f_tile_cost(cf_number, machine, m, n, k, cf_together, 1));
+      cf_consider(&cf_best, cf_number, 1, f_tile_cost(cf_number, machine, m, n, k, cf_width, 1));
   if (cf_wanted <= 0) cf_consider(&cf_best, 0, 1, cf_leaf);
   (void)cf_left;
   return cf_best;

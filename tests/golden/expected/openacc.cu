@@ -71,7 +71,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) openacc_1_tile(
     }
   } else if (U0 * 2 <= 24) {
 #line "openacc.cu"
-    // predicate(a): points outside of the limits do what the last ones inside do, and store nothing
+    // predicate(a): points outside do what the last ones inside do, up to 24 reads at a time, and store nothing
     int value[U0];
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
@@ -127,7 +127,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) openacc_2_tile(
       atomicAdd(&h[place[r0]], 1);
   } else if (U0 * 2 <= 24) {
 #line "openacc.cu"
-    // predicate(h): points outside of the limits do what the last ones inside do, and store nothing
+    // predicate(h): points outside do what the last ones inside do, up to 24 reads at a time, and store nothing
     long place[U0];
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
@@ -163,13 +163,13 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) openacc_2_tile1(
     int n,
     int y_limit)
 {
-  CF_SHARED(cf_pieces);  // S words of 4 bytes
+  CF_SHARED(cf_smem);  // S words of 4 bytes
   // cut(y): tiles of T0*U0 points
   const int block = blockIdx.x;
   const int t0 = threadIdx.x;
   const int o0 = block * (T0 * U0 * D);
   // privatize(h): S elements for each block, added up at its end
-  int *const shared_h = (int *)cf_pieces;
+  int *const shared_h = (int *)cf_smem;
   for (int z = t0; z < S; z += T0)
     shared_h[z] = 0;
   __syncthreads();
@@ -190,7 +190,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) openacc_2_tile1(
         atomicAdd(&shared_h[place[r0]], 1);
     } else if (U0 <= 24) {
 #line "openacc.cu"
-      // predicate: points outside of the limits do what the last ones inside do, and store nothing
+      // predicate: points outside do what the last ones inside do, up to 24 reads at a time, and store nothing
       long place[U0];
       #pragma unroll
       for (int r0 = 0; r0 < U0; r0++) {

@@ -207,7 +207,7 @@ extern "C" __global__ void __maxnreg__(32) openmp_leaf3(
   }
 }
 
-template <int T0, int T1, int U0, int U1, int D, int S, int M, int cf_together>
+template <int T0, int T1, int U0, int U1, int D, int S, int M, int cf_width>
 __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) openmp_tile(
     const double *__restrict__ a,
     const double *__restrict__ b,
@@ -222,7 +222,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) openmp_tile(
 {
   static_assert(D % 4 == 0 && T0 % 4 == 0 && T1 % 8 == 0 && U0 % 4 == 0 && U1 % 4 == 0 && S >= 2,
       "sizes of a tile for which there is no kernel");
-  CF_SHARED(cf_pieces);  // 2*T0*U0*D*S + 2*T1*U1*D*S + 8*D*S words of 4 bytes
+  CF_SHARED(cf_smem);  // 2*T0*U0*D*S + 2*T1*U1*D*S + 8*D*S words of 4 bytes
   // cut(i, j): tiles of T0*U0 x T1*U1 points by warps of 4 x 8 threads, 8 rows of tiles at a time
   const int block = blockIdx.x;
   const int thread = threadIdx.y * T1 + threadIdx.x;
@@ -237,15 +237,15 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) openmp_tile(
   const int i1 = block % group / height;
   const int o0 = i0 * (T0 * U0);
   const int o1 = i1 * (T1 * U1);
-  double *const shared_a = (double *)cf_pieces;
-  double *const shared_b = (double *)(cf_pieces + (2 * T0 * U0 * D * S + 8 * D * S) * 4);
+  double *const shared_a = (double *)cf_smem;
+  double *const shared_b = (double *)(cf_smem + (2 * T0 * U0 * D * S + 8 * D * S) * 4);
   // stage(a): through registers, where rows are aligned and a thread has 64 points
-  const int held = cf_together == 4 && 64 <= U0 * U1;
+  const int held = cf_width == 4 && 64 <= U0 * U1;
   // stage(a): T0*U0 x D elements into shared memory, transposed, S - 1 pieces ahead
-  cf_turned_feed<double, held, T0 * U0, D, T0 * U0 + 4, T0 * T1> feed_a(&a[o0 * a_stride0],
+  cf_transposed_copy<double, held, T0 * U0, D, T0 * U0 + 4, T0 * T1> copy_a(&a[o0 * a_stride0],
       a_stride0, i_limit - o0, k_limit, thread);
   // stage(b): D x T1*U1 elements into shared memory, S - 1 pieces ahead
-  cf_feed<double, cf_together, D, T1 * U1, 0, D, 0, T0 * T1> feed_b(&b[o1], b_stride0, k_limit,
+  cf_tiled_copy<double, cf_width, D, T1 * U1, 0, D, 0, T0 * T1> copy_b(&b[o1], b_stride0, k_limit,
       j_limit - o1, thread);
   // accumulate(c): U0 x U1 values in registers while the loop runs
   double private_c[U0][U1];
@@ -284,15 +284,15 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) openmp_tile(
   // stage(a, b): the first S - 1 pieces
   #pragma unroll
   for (int ahead = 0; ahead < S - 1; ahead++) {
-    feed_b.stage(shared_b + ahead * (T1 * U1 * D));
+    copy_b.stage(shared_b + ahead * (T1 * U1 * D));
     if (!held)
-      feed_a.stage(shared_a + ahead * (T0 * U0 * D + 4 * D));
+      copy_a.stage(shared_a + ahead * (T0 * U0 * D + 4 * D));
     cf_commit();
   }
   if (held) {
-    feed_a.fetch();
-    feed_a.put(shared_a);
-    feed_a.fetch();
+    copy_a.prefetch();
+    copy_a.store(shared_a);
+    copy_a.prefetch();
   }
   cf_await<S - 2>();
   __syncthreads();
@@ -320,13 +320,13 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) openmp_tile(
       cf_vectors<4, U1, 4 * T1>(&fragment_b[(z + 1) % 2][0],
           &shared_b[piece_b + (z + 1) % D * (T1 * U1) + 4 * t1]);
       if (z == 0)
-        feed_b.stage(shared_b + last * (T1 * U1 * D));
+        copy_b.stage(shared_b + last * (T1 * U1 * D));
       if (z == 1) {
         if (held) {
-          feed_a.put(shared_a + next * (T0 * U0 * D + 4 * D));
-          feed_a.fetch();
+          copy_a.store(shared_a + next * (T0 * U0 * D + 4 * D));
+          copy_a.prefetch();
         } else {
-          feed_a.stage(shared_a + last * (T0 * U0 * D + 4 * D));
+          copy_a.stage(shared_a + last * (T0 * U0 * D + 4 * D));
         }
         cf_commit();
       }
@@ -382,8 +382,8 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) openmp_tile(
   }
 #line "openmp.cu"
   // accumulate(c): stored inside of the limits; addresses are not kept over the loop
-  const int e0 = cf_again(o0);
-  const int e1 = cf_again(o1);
+  const int e0 = cf_opaque(o0);
+  const int e1 = cf_opaque(o1);
   #pragma unroll
   for (int r0 = 0; r0 < U0; r0++) {
     const int i = e0 + r0 / 4 * (4 * T0) + 4 * t0 + r0 % 4;
@@ -545,7 +545,7 @@ static int openmp_leaf3_run(cf_call *cf_state, int cf_leaf, const double *a, con
 }
 
 static int openmp_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, int T1, int U0, int U1, int D,
-    int S, int cf_together, const double *a, const double *b, double *c, int n, int m, double alpha)
+    int S, int cf_width, const double *a, const double *b, double *c, int n, int m, double alpha)
 {
   static cf_kernel cf_kernels[] = {
     { CF_KERNEL(openmp_tile<16, 16, 8, 8, 16, 3, 1, 4>), {} },
@@ -593,8 +593,7 @@ static int openmp_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int 
   void *cf_arguments[] =
       { &a, &b, &c, &cf_given_a_stride0, &cf_given_b_stride0, &cf_given_c_stride0, &alpha, &cf_given_i_limit,
       &cf_given_j_limit, &cf_given_k_limit, 0 };
-  return cf_launch(cf_state, cf_leaf, &cf_kernels[2 * cf_instance + (cf_together == 4 ? 0 : 1)], &cf_sizes,
-      cf_arguments);
+  return cf_launch(cf_state, cf_leaf, &cf_kernels[2 * cf_instance + (cf_width == 4 ? 0 : 1)], &cf_sizes, cf_arguments);
 }
 
 static int openmp_run(cf_call *cf_state, const double *a, const double *b, double *c, int n, int m, double alpha,
@@ -604,7 +603,7 @@ static int openmp_run(cf_call *cf_state, const double *a, const double *b, doubl
   openmp_params cf_params = { B0, B1, 0, };
   if (cf_is_empty(cf_div(cf_sub(cf_add(n, B0), 1), B0))) return CF_OK; // (n + B0 - 1) / B0
   if (cf_is_empty(cf_div(cf_sub(cf_add(m, B1), 1), B1))) return CF_OK; // (m + B1 - 1) / B1
-  const int cf_together = cf_begins(a) && n % 4 == 0 && cf_begins(b) && m % 4 == 0 ? 4 : 1;
+  const int cf_width = cf_begins(a) && n % 4 == 0 && cf_begins(b) && m % 4 == 0 ? 4 : 1;
   // The last choice of this thread, which only these numbers decide about.
   static CF_THREAD_LOCAL struct {
     bool known;
@@ -613,7 +612,7 @@ static int openmp_run(cf_call *cf_state, const double *a, const double *b, doubl
     cf_tiling tile;
     cf_count left_out;
   } cf_last;
-  const long long cf_numbers[] = { n, m, B0, B1, cf_together, 1, cf_state->tile };
+  const long long cf_numbers[] = { n, m, B0, B1, cf_width, 1, cf_state->tile };
   if (!cf_last.known || !cf_is_same(cf_last.numbers, cf_numbers, sizeof cf_numbers) ||
       !cf_is_same(&cf_last.machine, cf_state->machine, sizeof cf_last.machine)) {
     cf_last.known = true;
@@ -625,7 +624,7 @@ static int openmp_run(cf_call *cf_state, const double *a, const double *b, doubl
     cf_last.tile.cost = CF_SATURATED;
     if (openmp_select(cf_state->machine, n, m, &cf_params, &cf_chosen) == CF_OK)
       cf_last.tile.cost = openmp_leaf_cost(cf_chosen.leaf, cf_state->machine, n, m, &cf_params, CF_SATURATED);
-    cf_last.tile = openmp_tile(cf_state->machine, n, m, cf_together, 1, cf_state->tile, cf_last.tile.cost);
+    cf_last.tile = openmp_tile(cf_state->machine, n, m, cf_width, 1, cf_state->tile, cf_last.tile.cost);
   }
   const cf_tiling cf_tile = cf_last.tile;
   cf_state->left_out = cf_plus(cf_state->left_out, cf_last.left_out);
@@ -634,19 +633,19 @@ static int openmp_run(cf_call *cf_state, const double *a, const double *b, doubl
     cf_report(cf_state->why, CF_OK, cf_chosen.leaf = 3 + cf_tile.number, "", 0, 0);
   switch (cf_tile.number) {
   case 1:
-    return openmp_tile_run(cf_state, cf_chosen.leaf, 0, 16, 16, 8, 8, 16, 3, cf_together, a, b, c, n, m, alpha);
+    return openmp_tile_run(cf_state, cf_chosen.leaf, 0, 16, 16, 8, 8, 16, 3, cf_width, a, b, c, n, m, alpha);
   case 2:
-    return openmp_tile_run(cf_state, cf_chosen.leaf, 1, 16, 16, 8, 8, 8, 4, cf_together, a, b, c, n, m, alpha);
+    return openmp_tile_run(cf_state, cf_chosen.leaf, 1, 16, 16, 8, 8, 8, 4, cf_width, a, b, c, n, m, alpha);
   case 3:
-    return openmp_tile_run(cf_state, cf_chosen.leaf, 2, 8, 16, 8, 8, 8, 4, cf_together, a, b, c, n, m, alpha);
+    return openmp_tile_run(cf_state, cf_chosen.leaf, 2, 8, 16, 8, 8, 8, 4, cf_width, a, b, c, n, m, alpha);
   case 4:
-    return openmp_tile_run(cf_state, cf_chosen.leaf, 3, 8, 32, 8, 4, 16, 4, cf_together, a, b, c, n, m, alpha);
+    return openmp_tile_run(cf_state, cf_chosen.leaf, 3, 8, 32, 8, 4, 16, 4, cf_width, a, b, c, n, m, alpha);
   case 5:
-    return openmp_tile_run(cf_state, cf_chosen.leaf, 4, 8, 16, 4, 4, 32, 3, cf_together, a, b, c, n, m, alpha);
+    return openmp_tile_run(cf_state, cf_chosen.leaf, 4, 8, 16, 4, 4, 32, 3, cf_width, a, b, c, n, m, alpha);
   case 6:
-    return openmp_tile_run(cf_state, cf_chosen.leaf, 5, 8, 8, 4, 4, 16, 2, cf_together, a, b, c, n, m, alpha);
+    return openmp_tile_run(cf_state, cf_chosen.leaf, 5, 8, 8, 4, 4, 16, 2, cf_width, a, b, c, n, m, alpha);
   case 7:
-    return openmp_tile_run(cf_state, cf_chosen.leaf, 6, 8, 8, 8, 8, 8, 4, cf_together, a, b, c, n, m, alpha);
+    return openmp_tile_run(cf_state, cf_chosen.leaf, 6, 8, 8, 8, 8, 8, 4, cf_width, a, b, c, n, m, alpha);
   default:
     if (cf_state->tile > 0 && cf_state->tile <= 7)
       return cf_report(cf_state->why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1,

@@ -178,7 +178,7 @@ extern "C" __global__ void pairs_leaf2(
 #line "pairs.cu"
 }
 
-template <int T0, int T1, int U0, int U1, int D, int S, int M, int cf_together>
+template <int T0, int T1, int U0, int U1, int D, int S, int M, int cf_width>
 __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) pairs_tile(
     const float *__restrict__ x,
     const float *__restrict__ x_2,
@@ -195,7 +195,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) pairs_tile(
 {
   static_assert(D % 4 == 0 && T0 % 4 == 0 && T1 % 8 == 0 && U0 % 4 == 0 && U1 % 4 == 0 && S >= 2,
       "sizes of a tile for which there is no kernel");
-  CF_SHARED(cf_pieces);  // T0*U0*D*S + T1*U1*D*S + 8*D*S words of 4 bytes
+  CF_SHARED(cf_smem);  // T0*U0*D*S + T1*U1*D*S + 8*D*S words of 4 bytes
   // cut(i, y1): tiles of T0*U0 x T1*U1 points by warps of 4 x 8 threads, 8 rows of tiles at a time
   const int block = blockIdx.x;
   const int thread = threadIdx.y * T1 + threadIdx.x;
@@ -215,16 +215,16 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) pairs_tile(
   const int i1 = blocks1 - 1 - turned1;
   const int o0 = turned0 * (T0 * U0);
   const int o1 = i1 * (T1 * U1);
-  float *const shared_x = (float *)cf_pieces;
-  float *const shared_x_2 = (float *)(cf_pieces + (T0 * U0 * D * S + 4 * D * S) * 4);
+  float *const shared_x = (float *)cf_smem;
+  float *const shared_x_2 = (float *)(cf_smem + (T0 * U0 * D * S + 4 * D * S) * 4);
   // stage(x): through registers, where rows are aligned and a thread has 64 points
-  const int held = cf_together == 4 && 64 <= U0 * U1;
+  const int held = cf_width == 4 && 64 <= U0 * U1;
   // stage(x): T0*U0 x D elements into shared memory, transposed, S - 1 pieces ahead
-  cf_turned_feed<float, held, T0 * U0, D, T0 * U0 + 4, T0 * T1> feed_x(&x[o0 * x_stride0],
+  cf_transposed_copy<float, held, T0 * U0, D, T0 * U0 + 4, T0 * T1> copy_x(&x[o0 * x_stride0],
       x_stride0, i_limit - o0, k_limit, thread);
   // stage(x): T1*U1 x D elements into shared memory, transposed, S - 1 pieces ahead
-  cf_turned_feed<float, held, T1 * U1, D, T1 * U1 + 4,
-      T0 * T1> feed_x_2(&x_2[(o1 + 1) * x_2_stride0], x_2_stride0, y1_limit - o1, k_limit, thread);
+  cf_transposed_copy<float, held, T1 * U1, D, T1 * U1 + 4,
+      T0 * T1> copy_x_2(&x_2[(o1 + 1) * x_2_stride0], x_2_stride0, y1_limit - o1, k_limit, thread);
   if (place0 <= turned0 && turned0 < blocks0 && turned1 < blocks1
       && (long)o0 + 1 <= 1 + (long)(o1 + T1 * U1 - 1)) {
     // accumulate(sum): U0 x U1 values in registers while the loop runs
@@ -241,16 +241,16 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) pairs_tile(
     #pragma unroll
     for (int ahead = 0; ahead < S - 1; ahead++) {
       if (!held) {
-        feed_x.stage(shared_x + ahead * (T0 * U0 * D + 4 * D));
-        feed_x_2.stage(shared_x_2 + ahead * (T1 * U1 * D + 4 * D));
+        copy_x.stage(shared_x + ahead * (T0 * U0 * D + 4 * D));
+        copy_x_2.stage(shared_x_2 + ahead * (T1 * U1 * D + 4 * D));
       }
       cf_commit();
     }
     if (held) {
-      feed_x.fetch();
-      feed_x_2.fetch();
-      feed_x.put(shared_x);
-      feed_x_2.put(shared_x_2);
+      copy_x.prefetch();
+      copy_x_2.prefetch();
+      copy_x.store(shared_x);
+      copy_x_2.store(shared_x_2);
     }
     cf_await<S - 2>();
     __syncthreads();
@@ -279,20 +279,20 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) pairs_tile(
             &shared_x_2[piece_x_2 + (z + 1) % D * (T1 * U1 + 4) + 4 * t1]);
         if (z == 1) {
           if (!held) {
-            feed_x.stage(shared_x + last * (T0 * U0 * D + 4 * D));
-            feed_x_2.stage(shared_x_2 + last * (T1 * U1 * D + 4 * D));
+            copy_x.stage(shared_x + last * (T0 * U0 * D + 4 * D));
+            copy_x_2.stage(shared_x_2 + last * (T1 * U1 * D + 4 * D));
           }
           cf_commit();
         }
         if (held) {
           if (z == 1)
-            feed_x.fetch();
+            copy_x.prefetch();
           if (z == (D - 2) / 2)
-            feed_x.put(shared_x + next * (T0 * U0 * D + 4 * D));
+            copy_x.store(shared_x + next * (T0 * U0 * D + 4 * D));
           if (z == (D - 2) / 2 + 1)
-            feed_x_2.fetch();
+            copy_x_2.prefetch();
           if (z == 2 * ((D - 2) / 2))
-            feed_x_2.put(shared_x_2 + next * (T1 * U1 * D + 4 * D));
+            copy_x_2.store(shared_x_2 + next * (T1 * U1 * D + 4 * D));
         }
         #pragma unroll
         for (int r0 = 0; r0 < U0; r0++) {
@@ -324,11 +324,11 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) pairs_tile(
       }
     }
 #line "pairs.cu"
-    if (cf_together == 4
+    if (cf_width == 4
         || T0 * U0 * D * S + T1 * U1 * D * S + 8 * D * S < 4 * T0 * T1 * U0 + T0 * U0) {
       // accumulate(d): stored inside of the limits; addresses are not kept over the loop
-      const int e0 = cf_again(o0);
-      const int e1 = cf_again(o1);
+      const int e0 = cf_opaque(o0);
+      const int e1 = cf_opaque(o1);
       #pragma unroll
       for (int r0 = 0; r0 < U0; r0++) {
         const int i = e0 + r0 / 4 * (4 * T0) + 4 * t0 + r0 % 4;
@@ -346,10 +346,10 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) pairs_tile(
 #line "pairs.cu"
       cf_await<0>();
       // stage(sum): sums through shared memory, to threads beside each other
-      float *const sums = (float *)cf_pieces;
+      float *const sums = (float *)cf_smem;
       // accumulate(d): stored inside of the limits; addresses are not kept over the loop
-      const int e0 = cf_again(o0);
-      const int e1 = cf_again(o1);
+      const int e0 = cf_opaque(o0);
+      const int e1 = cf_opaque(o1);
       const int line = thread / (4 * T1);
       const int column = thread % (4 * T1);
       #pragma unroll
@@ -549,7 +549,7 @@ static int pairs_leaf2_run(cf_call *cf_state, int cf_leaf, const float *x, float
 }
 
 static int pairs_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, int T1, int U0, int U1, int D, int S,
-    int cf_together, const float *x, float *d, int n, int m)
+    int cf_width, const float *x, float *d, int n, int m)
 {
   static cf_kernel cf_kernels[] = {
     { CF_KERNEL(pairs_tile<16, 16, 8, 8, 16, 3, 2, 4>), {} },
@@ -611,8 +611,7 @@ static int pairs_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T
   void *cf_arguments[] =
       { &x, &x, &d, &cf_given_x_stride0, &cf_given_x_2_stride0, &cf_given_d_stride0, &cf_given_i_limit,
       &cf_given_y1_limit, &cf_given_k_limit, &cf_given_rows, &cf_given_columns, &cf_given_mirror, 0 };
-  return cf_launch(cf_state, cf_leaf, &cf_kernels[2 * cf_instance + (cf_together == 4 ? 0 : 1)], &cf_sizes,
-      cf_arguments);
+  return cf_launch(cf_state, cf_leaf, &cf_kernels[2 * cf_instance + (cf_width == 4 ? 0 : 1)], &cf_sizes, cf_arguments);
 }
 
 static int pairs_run(cf_call *cf_state, const float *x, float *d, int n, int m, int B0, int B1)
@@ -621,7 +620,7 @@ static int pairs_run(cf_call *cf_state, const float *x, float *d, int n, int m, 
   pairs_params cf_params = { B0, B1, 0, };
   if (cf_is_empty(cf_div(cf_sub(cf_add(n, B0), 1), B0))) return CF_OK; // (n + B0 - 1) / B0
   if (cf_is_empty(cf_div(cf_sub(cf_add(cf_sub(n, 1), B1), 1), B1))) return CF_OK; // (n - 1 + B1 - 1) / B1
-  const int cf_together = cf_begins(x) && m % 4 == 0 ? 4 : 1;
+  const int cf_width = cf_begins(x) && m % 4 == 0 ? 4 : 1;
   // The last choice of this thread, which only these numbers decide about.
   static CF_THREAD_LOCAL struct {
     bool known;
@@ -630,7 +629,7 @@ static int pairs_run(cf_call *cf_state, const float *x, float *d, int n, int m, 
     cf_tiling tile;
     cf_count left_out;
   } cf_last;
-  const long long cf_numbers[] = { n, m, B0, B1, cf_together, 1, cf_state->tile };
+  const long long cf_numbers[] = { n, m, B0, B1, cf_width, 1, cf_state->tile };
   if (!cf_last.known || !cf_is_same(cf_last.numbers, cf_numbers, sizeof cf_numbers) ||
       !cf_is_same(&cf_last.machine, cf_state->machine, sizeof cf_last.machine)) {
     cf_last.known = true;
@@ -642,7 +641,7 @@ static int pairs_run(cf_call *cf_state, const float *x, float *d, int n, int m, 
     cf_last.tile.cost = CF_SATURATED;
     if (pairs_select(cf_state->machine, n, m, &cf_params, &cf_chosen) == CF_OK)
       cf_last.tile.cost = pairs_leaf_cost(cf_chosen.leaf, cf_state->machine, n, m, &cf_params, CF_SATURATED);
-    cf_last.tile = pairs_tile(cf_state->machine, n, m, cf_together, 1, cf_state->tile, cf_last.tile.cost);
+    cf_last.tile = pairs_tile(cf_state->machine, n, m, cf_width, 1, cf_state->tile, cf_last.tile.cost);
   }
   const cf_tiling cf_tile = cf_last.tile;
   cf_state->left_out = cf_plus(cf_state->left_out, cf_last.left_out);
@@ -651,19 +650,19 @@ static int pairs_run(cf_call *cf_state, const float *x, float *d, int n, int m, 
     cf_report(cf_state->why, CF_OK, cf_chosen.leaf = 2 + cf_tile.number, "", 0, 0);
   switch (cf_tile.number) {
   case 1:
-    return pairs_tile_run(cf_state, cf_chosen.leaf, 0, 16, 16, 8, 8, 16, 3, cf_together, x, d, n, m);
+    return pairs_tile_run(cf_state, cf_chosen.leaf, 0, 16, 16, 8, 8, 16, 3, cf_width, x, d, n, m);
   case 2:
-    return pairs_tile_run(cf_state, cf_chosen.leaf, 1, 16, 16, 8, 8, 8, 4, cf_together, x, d, n, m);
+    return pairs_tile_run(cf_state, cf_chosen.leaf, 1, 16, 16, 8, 8, 8, 4, cf_width, x, d, n, m);
   case 3:
-    return pairs_tile_run(cf_state, cf_chosen.leaf, 2, 8, 16, 8, 8, 8, 4, cf_together, x, d, n, m);
+    return pairs_tile_run(cf_state, cf_chosen.leaf, 2, 8, 16, 8, 8, 8, 4, cf_width, x, d, n, m);
   case 4:
-    return pairs_tile_run(cf_state, cf_chosen.leaf, 3, 8, 32, 8, 4, 16, 4, cf_together, x, d, n, m);
+    return pairs_tile_run(cf_state, cf_chosen.leaf, 3, 8, 32, 8, 4, 16, 4, cf_width, x, d, n, m);
   case 5:
-    return pairs_tile_run(cf_state, cf_chosen.leaf, 4, 8, 16, 4, 4, 32, 3, cf_together, x, d, n, m);
+    return pairs_tile_run(cf_state, cf_chosen.leaf, 4, 8, 16, 4, 4, 32, 3, cf_width, x, d, n, m);
   case 6:
-    return pairs_tile_run(cf_state, cf_chosen.leaf, 5, 8, 8, 4, 4, 16, 2, cf_together, x, d, n, m);
+    return pairs_tile_run(cf_state, cf_chosen.leaf, 5, 8, 8, 4, 4, 16, 2, cf_width, x, d, n, m);
   case 7:
-    return pairs_tile_run(cf_state, cf_chosen.leaf, 6, 8, 8, 8, 8, 8, 4, cf_together, x, d, n, m);
+    return pairs_tile_run(cf_state, cf_chosen.leaf, 6, 8, 8, 8, 8, 8, 4, cf_width, x, d, n, m);
   default:
     if (cf_state->tile > 0 && cf_state->tile <= 7)
       return cf_report(cf_state->why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1,

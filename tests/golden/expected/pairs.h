@@ -255,9 +255,9 @@ static inline cf_count pairs_left_out(const cf_machine *machine, int n, int m, c
 }
 
 /* Cycles that a launch of a tile takes, about: to compare it with others. CF_SATURATED where it does not fit.
-   cf_together: how many elements an access takes, 4 where data and rows begin at multiples of 16 bytes,
+   cf_width: how many elements an access takes, 4 where data and rows begin at multiples of 16 bytes,
    perhaps 2, else 1. */
-static inline cf_count pairs_tile_cost(int cf_number, const cf_machine *machine, int n, int m, int cf_together,
+static inline cf_count pairs_tile_cost(int cf_number, const cf_machine *machine, int n, int m, int cf_width,
     int cf_sweeps)
 {
   static const cf_tile_work cf_works[] = {
@@ -329,7 +329,7 @@ static inline cf_count pairs_tile_cost(int cf_number, const cf_machine *machine,
     if (!(12672 <= cf_amount(machine->shared_words_per_block) && 256 <= cf_amount(machine->threads_per_block)
         && 168 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED
         && cf_limit(cf_limit1) != CF_UNDEFINED && cf_limit(cf_limit2) != CF_UNDEFINED)) return CF_SATURATED;
-    cf_work_of += cf_together == 4 ? 0 : 1;
+    cf_work_of += cf_width == 4 ? 0 : 1;
     cf_launch.blocks =
         cf_stairs_of(cf_folded(cf_div(cf_add(n, 127), 128), cf_div(cf_add(n, 126), 128), 128, 128,
         cf_add(127, cf_mul(128, cf_sub(cf_div(cf_add(n, 126), 128), 1)))));
@@ -345,7 +345,7 @@ static inline cf_count pairs_tile_cost(int cf_number, const cf_machine *machine,
     if (!(8448 <= cf_amount(machine->shared_words_per_block) && 256 <= cf_amount(machine->threads_per_block)
         && 168 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED
         && cf_limit(cf_limit1) != CF_UNDEFINED && cf_limit(cf_limit2) != CF_UNDEFINED)) return CF_SATURATED;
-    cf_work_of += cf_together == 4 ? 2 : 3;
+    cf_work_of += cf_width == 4 ? 2 : 3;
     cf_launch.blocks =
         cf_stairs_of(cf_folded(cf_div(cf_add(n, 127), 128), cf_div(cf_add(n, 126), 128), 128, 128,
         cf_add(127, cf_mul(128, cf_sub(cf_div(cf_add(n, 126), 128), 1)))));
@@ -361,7 +361,7 @@ static inline cf_count pairs_tile_cost(int cf_number, const cf_machine *machine,
     if (!(6400 <= cf_amount(machine->shared_words_per_block) && 128 <= cf_amount(machine->threads_per_block)
         && 168 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED
         && cf_limit(cf_limit1) != CF_UNDEFINED && cf_limit(cf_limit2) != CF_UNDEFINED)) return CF_SATURATED;
-    cf_work_of += cf_together == 4 ? 4 : 5;
+    cf_work_of += cf_width == 4 ? 4 : 5;
     cf_launch.blocks =
         cf_stairs_of(cf_folded(cf_div(cf_add(n, 63), 64), cf_div(cf_add(n, 126), 128), 64, 128,
         cf_add(127, cf_mul(128, cf_sub(cf_div(cf_add(n, 126), 128), 1)))));
@@ -377,7 +377,7 @@ static inline cf_count pairs_tile_cost(int cf_number, const cf_machine *machine,
     if (!(12800 <= cf_amount(machine->shared_words_per_block) && 256 <= cf_amount(machine->threads_per_block)
         && 120 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED
         && cf_limit(cf_limit1) != CF_UNDEFINED && cf_limit(cf_limit2) != CF_UNDEFINED)) return CF_SATURATED;
-    cf_work_of += cf_together == 4 ? 6 : 7;
+    cf_work_of += cf_width == 4 ? 6 : 7;
     cf_launch.blocks =
         cf_stairs_of(cf_folded(cf_div(cf_add(n, 63), 64), cf_div(cf_add(n, 126), 128), 64, 128,
         cf_add(127, cf_mul(128, cf_sub(cf_div(cf_add(n, 126), 128), 1)))));
@@ -393,7 +393,7 @@ static inline cf_count pairs_tile_cost(int cf_number, const cf_machine *machine,
     if (!(9984 <= cf_amount(machine->shared_words_per_block) && 128 <= cf_amount(machine->threads_per_block)
         && 88 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED
         && cf_limit(cf_limit1) != CF_UNDEFINED && cf_limit(cf_limit2) != CF_UNDEFINED)) return CF_SATURATED;
-    cf_work_of += cf_together == 4 ? 8 : 9;
+    cf_work_of += cf_width == 4 ? 8 : 9;
     cf_launch.blocks =
         cf_stairs_of(cf_folded(cf_div(cf_add(n, 31), 32), cf_div(cf_add(n, 62), 64), 32, 64,
         cf_add(63, cf_mul(64, cf_sub(cf_div(cf_add(n, 62), 64), 1)))));
@@ -409,7 +409,7 @@ static inline cf_count pairs_tile_cost(int cf_number, const cf_machine *machine,
     if (!(2304 <= cf_amount(machine->shared_words_per_block) && 64 <= cf_amount(machine->threads_per_block)
         && 88 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED
         && cf_limit(cf_limit1) != CF_UNDEFINED && cf_limit(cf_limit2) != CF_UNDEFINED)) return CF_SATURATED;
-    cf_work_of += cf_together == 4 ? 10 : 11;
+    cf_work_of += cf_width == 4 ? 10 : 11;
     cf_launch.blocks =
         cf_stairs_of(cf_folded(cf_div(cf_add(n, 31), 32), cf_div(cf_add(n, 30), 32), 32, 32,
         cf_add(31, cf_mul(32, cf_sub(cf_div(cf_add(n, 30), 32), 1)))));
@@ -425,7 +425,7 @@ static inline cf_count pairs_tile_cost(int cf_number, const cf_machine *machine,
     if (!(4352 <= cf_amount(machine->shared_words_per_block) && 64 <= cf_amount(machine->threads_per_block)
         && 168 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED
         && cf_limit(cf_limit1) != CF_UNDEFINED && cf_limit(cf_limit2) != CF_UNDEFINED)) return CF_SATURATED;
-    cf_work_of += cf_together == 4 ? 12 : 13;
+    cf_work_of += cf_width == 4 ? 12 : 13;
     cf_launch.blocks =
         cf_stairs_of(cf_folded(cf_div(cf_add(n, 63), 64), cf_div(cf_add(n, 62), 64), 64, 64,
         cf_add(63, cf_mul(64, cf_sub(cf_div(cf_add(n, 62), 64), 1)))));
@@ -446,7 +446,7 @@ static inline cf_count pairs_tile_cost(int cf_number, const cf_machine *machine,
 /* What to launch: the tile that is expected to be the fastest, or the wanted one where that is above 0; with the number
    of sweeps that the launch does, of as many as are left. Number 0 is the leaf, which costs `cf_leaf` where it may be
    taken: where no tile is better, and where none fits. */
-static inline cf_tiling pairs_tile(const cf_machine *machine, int n, int m, int cf_together, long long cf_left,
+static inline cf_tiling pairs_tile(const cf_machine *machine, int n, int m, int cf_width, long long cf_left,
     int cf_wanted, cf_count cf_leaf)
 {
   const cf_tiling cf_none = { 0, 1, CF_SATURATED };
@@ -454,7 +454,7 @@ static inline cf_tiling pairs_tile(const cf_machine *machine, int n, int m, int 
   int cf_number;
   for (cf_number = 1; cf_wanted != 0 && cf_number <= 7; cf_number++)
     if (cf_wanted < 0 || cf_wanted > 7 || cf_wanted == cf_number)
-      cf_consider(&cf_best, cf_number, 1, pairs_tile_cost(cf_number, machine, n, m, cf_together, 1));
+      cf_consider(&cf_best, cf_number, 1, pairs_tile_cost(cf_number, machine, n, m, cf_width, 1));
   if (cf_wanted <= 0) cf_consider(&cf_best, 0, 1, cf_leaf);
   (void)cf_left;
   return cf_best;

@@ -84,7 +84,7 @@ extern "C" __global__ void periodic_window_leaf1(
 #line "periodic_window.cu"
 }
 
-template <int T0, int T1, int U0, int U1, int D, int S, int M, int cf_together>
+template <int T0, int T1, int U0, int U1, int D, int S, int M, int cf_width>
 __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) periodic_window_tile(
     const float *__restrict__ in,
     const float *__restrict__ w,
@@ -103,7 +103,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) periodic_windo
   static_assert(U1 % 4 == 0 && T1 * U1 % 8 == 0 && D % 8 == 0 && S >= 2,
       "sizes of a tile for which there is no kernel");
   // T0*T1*U0*U1*S + T0*U0*D*S + T1*U1*D*S + 4*T0*U0*S - T1*U1*S + 2*D^2*S + 7*D*S - 4*S words of 4 bytes
-  CF_SHARED(cf_pieces);
+  CF_SHARED(cf_smem);
   // cut(i, j): tiles of T0*U0 x T1*U1 points
   const int block = blockIdx.x;
   const int t0 = threadIdx.y;
@@ -113,9 +113,9 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) periodic_windo
   const int i0 = block / blocks1;
   const int o0 = i0 * (T0 * U0);
   const int o1 = i1 * (T1 * U1);
-  float *const shared_in = (float *)cf_pieces;
+  float *const shared_in = (float *)cf_smem;
   float *const shared_w =
-      (float *)(cf_pieces
+      (float *)(cf_smem
       + (T0 * T1 * U0 * U1 * S + T0 * U0 * D * S + T1 * U1 * D * S + D * D * S + 4 * T0 * U0 * S
       + 3 * D * S - T1 * U1 * S - 4 * S) * 4);
   const int thread = t0 * T1 + t1;
@@ -123,9 +123,9 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) periodic_windo
   const int rows1 = j_limit - o1 < T1 * U1 ? j_limit - o1 : T1 * U1;
   // stage(in): boxes of (T0*U0 + D - 1) x (T1*U1 + D - 1) elements into shared memory, S - 1 pieces ahead
   cf_box<float, 1, T0 * T1, 1, 1, T0 * U0 + D - 1, T1 * U1 + D - 1, 0, 0, T1 * U1 + D + 4,
-      1> feed_in(0, 0, in_stride0, thread);
+      1> copy_in(0, 0, in_stride0, thread);
   // stage(w): boxes of D x D elements into shared memory, S - 1 pieces ahead
-  cf_box<float, cf_together, T0 * T1, 1, 1, D, D, 0, 0, D + 4, 1> feed_w(0, 0, w_stride0, thread);
+  cf_box<float, cf_width, T0 * T1, 1, 1, D, D, 0, 0, D + 4, 1> copy_w(0, 0, w_stride0, thread);
   // accumulate(sum): U0 x U1 values in registers while the loop runs
   float sum[U0][U1];
   #pragma unroll
@@ -145,12 +145,12 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) periodic_windo
     if (y_ahead < y_limit && x_ahead < x_limit) {
       const int y_left = y_limit - y_ahead < y_turns ? y_limit - y_ahead : y_turns;
       const int x_left = x_limit - x_ahead < D ? x_limit - x_ahead : D;
-      feed_in.stage_from([&](int, int, int at2, int at3) {
+      copy_in.stage_from([&](int, int, int at2, int at3) {
         return &in[(o0 + y_ahead + (m - r) + at2) % m * in_stride0
             + (o1 + x_ahead + (n - r) + at3) % n];
       }, shared_in + ahead * ((T0 * U0 + D - 1) * (T1 * U1 + D + 4)), 1, 1, rows0 + y_left - 1,
           rows1 + x_left - 1);
-      feed_w.stage(shared_w + ahead * (D * (D + 4)), &w[y_ahead * w_stride0 + x_ahead], 1, 1,
+      copy_w.stage(shared_w + ahead * (D * (D + 4)), &w[y_ahead * w_stride0 + x_ahead], 1, 1,
           y_left, x_left);
       x_ahead += D;
       if (x_limit <= x_ahead) {
@@ -170,12 +170,12 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) periodic_windo
       if (y_ahead < y_limit && x_ahead < x_limit) {
         const int y_left = y_limit - y_ahead < y_turns ? y_limit - y_ahead : y_turns;
         const int x_left = x_limit - x_ahead < D ? x_limit - x_ahead : D;
-        feed_in.stage_from([&](int, int, int at2, int at3) {
+        copy_in.stage_from([&](int, int, int at2, int at3) {
           return &in[(o0 + y_ahead + (m - r) + at2) % m * in_stride0
               + (o1 + x_ahead + (n - r) + at3) % n];
         }, shared_in + last * ((T0 * U0 + D - 1) * (T1 * U1 + D + 4)), 1, 1, rows0 + y_left - 1,
             rows1 + x_left - 1);
-        feed_w.stage(shared_w + last * (D * (D + 4)), &w[y_ahead * w_stride0 + x_ahead], 1, 1,
+        copy_w.stage(shared_w + last * (D * (D + 4)), &w[y_ahead * w_stride0 + x_ahead], 1, 1,
             y_left, x_left);
         x_ahead += D;
         if (x_limit <= x_ahead) {
@@ -226,8 +226,8 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) periodic_windo
       slot = slot + 1 == S ? 0 : slot + 1;
     }
   // accumulate(out): stored inside of the limits; addresses are not kept over the loop
-  const int e0 = cf_again(o0);
-  const int e1 = cf_again(o1);
+  const int e0 = cf_opaque(o0);
+  const int e1 = cf_opaque(o1);
   #pragma unroll
   for (int r0 = 0; r0 < U0; r0++) {
     const int i = e0 + r0 * T0 + t0;
@@ -319,7 +319,7 @@ static int periodic_window_leaf1_run(cf_call *cf_state, int cf_leaf, const float
 }
 
 static int periodic_window_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, int T1, int U0, int U1,
-    int D, int S, int cf_together, const float *in, const float *w, float *out, int m, int n, int r)
+    int D, int S, int cf_width, const float *in, const float *w, float *out, int m, int n, int r)
 {
   static cf_kernel cf_kernels[] = {
     { CF_KERNEL(periodic_window_tile<8, 16, 4, 4, 8, 2, 4, 4>), {} },
@@ -369,7 +369,7 @@ static int periodic_window_tile_run(cf_call *cf_state, int cf_leaf, int cf_insta
   void *cf_arguments[] =
       { &in, &w, &out, &cf_given_in_stride0, &cf_given_w_stride0, &cf_given_out_stride0, &m, &n, &r, &cf_given_i_limit,
       &cf_given_j_limit, &cf_given_y_limit, &cf_given_x_limit, 0 };
-  return cf_launch(cf_state, cf_leaf, &cf_kernels[3 * cf_instance + (cf_together == 4 ? 0 : cf_together == 2 ? 1 : 2)],
+  return cf_launch(cf_state, cf_leaf, &cf_kernels[3 * cf_instance + (cf_width == 4 ? 0 : cf_width == 2 ? 1 : 2)],
       &cf_sizes, cf_arguments);
 }
 
@@ -380,7 +380,7 @@ static int periodic_window_run(cf_call *cf_state, const float *in, const float *
   periodic_window_params cf_params = { B0, B1, 0, };
   if (cf_is_empty(cf_div(cf_sub(cf_add(m, B0), 1), B0))) return CF_OK; // (m + B0 - 1) / B0
   if (cf_is_empty(cf_div(cf_sub(cf_add(n, B1), 1), B1))) return CF_OK; // (n + B1 - 1) / B1
-  const int cf_together = cf_begins(w) && cf_add(cf_mul(2, r), 1) % 4 == 0 ? 4
+  const int cf_width = cf_begins(w) && cf_add(cf_mul(2, r), 1) % 4 == 0 ? 4
       : cf_begins(w) && cf_add(cf_mul(2, r), 1) % 2 == 0 ? 2 : 1;
   // The last choice of this thread, which only these numbers decide about.
   static CF_THREAD_LOCAL struct {
@@ -390,7 +390,7 @@ static int periodic_window_run(cf_call *cf_state, const float *in, const float *
     cf_tiling tile;
     cf_count left_out;
   } cf_last;
-  const long long cf_numbers[] = { m, n, r, B0, B1, cf_together, 1, cf_state->tile };
+  const long long cf_numbers[] = { m, n, r, B0, B1, cf_width, 1, cf_state->tile };
   if (!cf_last.known || !cf_is_same(cf_last.numbers, cf_numbers, sizeof cf_numbers) ||
       !cf_is_same(&cf_last.machine, cf_state->machine, sizeof cf_last.machine)) {
     cf_last.known = true;
@@ -403,7 +403,7 @@ static int periodic_window_run(cf_call *cf_state, const float *in, const float *
     if (periodic_window_select(cf_state->machine, m, n, r, &cf_params, &cf_chosen) == CF_OK)
       cf_last.tile.cost =
           periodic_window_leaf_cost(cf_chosen.leaf, cf_state->machine, m, n, r, &cf_params, CF_SATURATED);
-    cf_last.tile = periodic_window_tile(cf_state->machine, m, n, r, cf_together, 1, cf_state->tile, cf_last.tile.cost);
+    cf_last.tile = periodic_window_tile(cf_state->machine, m, n, r, cf_width, 1, cf_state->tile, cf_last.tile.cost);
   }
   const cf_tiling cf_tile = cf_last.tile;
   cf_state->left_out = cf_plus(cf_state->left_out, cf_last.left_out);
@@ -412,11 +412,11 @@ static int periodic_window_run(cf_call *cf_state, const float *in, const float *
     cf_report(cf_state->why, CF_OK, cf_chosen.leaf = 1 + cf_tile.number, "", 0, 0);
   switch (cf_tile.number) {
   case 1:
-    return periodic_window_tile_run(cf_state, cf_chosen.leaf, 0, 8, 16, 4, 4, 8, 2, cf_together, in, w, out, m, n, r);
+    return periodic_window_tile_run(cf_state, cf_chosen.leaf, 0, 8, 16, 4, 4, 8, 2, cf_width, in, w, out, m, n, r);
   case 2:
-    return periodic_window_tile_run(cf_state, cf_chosen.leaf, 1, 8, 16, 2, 4, 8, 2, cf_together, in, w, out, m, n, r);
+    return periodic_window_tile_run(cf_state, cf_chosen.leaf, 1, 8, 16, 2, 4, 8, 2, cf_width, in, w, out, m, n, r);
   case 3:
-    return periodic_window_tile_run(cf_state, cf_chosen.leaf, 2, 8, 16, 4, 4, 16, 2, cf_together, in, w, out, m, n, r);
+    return periodic_window_tile_run(cf_state, cf_chosen.leaf, 2, 8, 16, 4, 4, 16, 2, cf_width, in, w, out, m, n, r);
   default:
     if (cf_state->tile > 0 && cf_state->tile <= 3)
       return cf_report(cf_state->why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1,

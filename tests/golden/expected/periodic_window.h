@@ -271,10 +271,10 @@ static inline cf_count periodic_window_left_out(const cf_machine *machine, int m
 }
 
 /* Cycles that a launch of a tile takes, about: to compare it with others. CF_SATURATED where it does not fit.
-   cf_together: how many elements an access takes, 4 where data and rows begin at multiples of 16 bytes,
+   cf_width: how many elements an access takes, 4 where data and rows begin at multiples of 16 bytes,
    perhaps 2, else 1. */
 static inline cf_count periodic_window_tile_cost(int cf_number, const cf_machine *machine, int m, int n, int r,
-    int cf_together, int cf_sweeps)
+    int cf_width, int cf_sweeps)
 {
   static const cf_tile_work cf_works[] = {
     /* T0 = 8, T1 = 16, U0 = 4, U1 = 4, D = 8, S = 2, M = 4, 4 together */
@@ -321,7 +321,7 @@ static inline cf_count periodic_window_tile_cost(int cf_number, const cf_machine
         && cf_limit(cf_limit1) != CF_UNDEFINED && cf_limit(cf_limit2) != CF_UNDEFINED
         && cf_le(cf_sub(8, 8), cf_if(cf_lt(0, cf_add(cf_add(r, r), 1)), cf_add(cf_add(r, r), 1), 0))
         == 1)) return CF_SATURATED;
-    cf_work_of += cf_together == 4 ? 0 : cf_together == 2 ? 1 : 2;
+    cf_work_of += cf_width == 4 ? 0 : cf_width == 2 ? 1 : 2;
     cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 32), cf_tiles(cf_limit1, 0, 64));
     cf_launch.steps = cf_times(cf_number_of(cf_limit2), cf_number_of(cf_limit2) / 8);
     cf_launch.parts = cf_times(cf_number_of(cf_limit2), (cf_count)(cf_number_of(cf_limit2) % 8 != 0));
@@ -337,7 +337,7 @@ static inline cf_count periodic_window_tile_cost(int cf_number, const cf_machine
         && cf_limit(cf_limit1) != CF_UNDEFINED && cf_limit(cf_limit2) != CF_UNDEFINED
         && cf_le(cf_sub(8, 8), cf_if(cf_lt(0, cf_add(cf_add(r, r), 1)), cf_add(cf_add(r, r), 1), 0))
         == 1)) return CF_SATURATED;
-    cf_work_of += cf_together == 4 ? 3 : cf_together == 2 ? 4 : 5;
+    cf_work_of += cf_width == 4 ? 3 : cf_width == 2 ? 4 : 5;
     cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 16), cf_tiles(cf_limit1, 0, 64));
     cf_launch.steps = cf_times(cf_number_of(cf_limit2), cf_number_of(cf_limit2) / 8);
     cf_launch.parts = cf_times(cf_number_of(cf_limit2), (cf_count)(cf_number_of(cf_limit2) % 8 != 0));
@@ -353,7 +353,7 @@ static inline cf_count periodic_window_tile_cost(int cf_number, const cf_machine
         && cf_limit(cf_limit1) != CF_UNDEFINED && cf_limit(cf_limit2) != CF_UNDEFINED
         && cf_le(cf_sub(16, 8), cf_if(cf_lt(0, cf_add(cf_add(r, r), 1)), cf_add(cf_add(r, r), 1), 0))
         == 1)) return CF_SATURATED;
-    cf_work_of += cf_together == 4 ? 6 : cf_together == 2 ? 7 : 8;
+    cf_work_of += cf_width == 4 ? 6 : cf_width == 2 ? 7 : 8;
     cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 32), cf_tiles(cf_limit1, 0, 64));
     cf_launch.steps = cf_times(cf_number_of(cf_limit2), cf_number_of(cf_limit2) / 16);
     cf_launch.parts = cf_times(cf_number_of(cf_limit2), (cf_count)(cf_number_of(cf_limit2) % 16 != 0));
@@ -372,7 +372,7 @@ static inline cf_count periodic_window_tile_cost(int cf_number, const cf_machine
 /* What to launch: the tile that is expected to be the fastest, or the wanted one where that is above 0; with the number
    of sweeps that the launch does, of as many as are left. Number 0 is the leaf, which costs `cf_leaf` where it may be
    taken: where no tile is better, and where none fits. */
-static inline cf_tiling periodic_window_tile(const cf_machine *machine, int m, int n, int r, int cf_together,
+static inline cf_tiling periodic_window_tile(const cf_machine *machine, int m, int n, int r, int cf_width,
     long long cf_left, int cf_wanted, cf_count cf_leaf)
 {
   const cf_tiling cf_none = { 0, 1, CF_SATURATED };
@@ -380,7 +380,7 @@ static inline cf_tiling periodic_window_tile(const cf_machine *machine, int m, i
   int cf_number;
   for (cf_number = 1; cf_wanted != 0 && cf_number <= 3; cf_number++)
     if (cf_wanted < 0 || cf_wanted > 3 || cf_wanted == cf_number)
-      cf_consider(&cf_best, cf_number, 1, periodic_window_tile_cost(cf_number, machine, m, n, r, cf_together, 1));
+      cf_consider(&cf_best, cf_number, 1, periodic_window_tile_cost(cf_number, machine, m, n, r, cf_width, 1));
   if (cf_wanted <= 0) cf_consider(&cf_best, 0, 1, cf_leaf);
   (void)cf_left;
   return cf_best;

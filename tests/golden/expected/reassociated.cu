@@ -101,7 +101,7 @@ extern "C" __global__ void reassociated_leaf2(
 #line "reassociated.cu"
 }
 
-template <int T0, int U0, int D, int S, int M, int cf_together>
+template <int T0, int U0, int D, int S, int M, int cf_width>
 __global__ void __launch_bounds__(T0 * D, CF_BLOCKS(T0 * D, M)) reassociated_tile(
     const float *__restrict__ a,
     const float *__restrict__ x,
@@ -111,13 +111,13 @@ __global__ void __launch_bounds__(T0 * D, CF_BLOCKS(T0 * D, M)) reassociated_til
     int j_limit)
 {
   static_assert(1024 % D == 0 && U0 == 1, "sizes of a tile for which there is no kernel");
-  CF_SHARED(cf_pieces);  // T0*D words of 4 bytes
+  CF_SHARED(cf_smem);  // T0*D words of 4 bytes
   // cut(i): tiles of T0*U0 points
   const int block = blockIdx.x;
   const int t0 = threadIdx.x / D;
   const int lane = threadIdx.x % D;
   const int o0 = block * (T0 * U0);
-  float *const parts_sum = (float *)cf_pieces;
+  float *const parts_sum = (float *)cf_smem;
   // split_reduction(a, x): the lanes of a row share the steps and the sum
   const int i = o0 + t0;
   float sum;
@@ -130,8 +130,8 @@ __global__ void __launch_bounds__(T0 * D, CF_BLOCKS(T0 * D, M)) reassociated_til
       #pragma unroll
       for (int turn = 0; turn < S; turn++) {
         const int first = step * (4 * D * S) + 4 * (turn * D + lane);
-        cf_vectors<cf_together, 4, 4>(&fragment_a[turn][0], &a[i * a_stride0 + first]);
-        cf_vectors<cf_together, 4, 4>(&fragment_x[turn][0], &x[first]);
+        cf_vectors<cf_width, 4, 4>(&fragment_a[turn][0], &a[i * a_stride0 + first]);
+        cf_vectors<cf_width, 4, 4>(&fragment_x[turn][0], &x[first]);
       }
       #pragma unroll
       for (int turn = 0; turn < S; turn++) {
@@ -166,7 +166,7 @@ __global__ void __launch_bounds__(T0 * D, CF_BLOCKS(T0 * D, M)) reassociated_til
 #line "reassociated.cu"
 }
 
-template <int T0, int U0, int D, int S, int M, int cf_together>
+template <int T0, int U0, int D, int S, int M, int cf_width>
 __global__ void __launch_bounds__(T0 * D, CF_BLOCKS(T0 * D, M)) reassociated_tile1(
     const float *__restrict__ a,
     const float *__restrict__ x,
@@ -176,19 +176,19 @@ __global__ void __launch_bounds__(T0 * D, CF_BLOCKS(T0 * D, M)) reassociated_til
     int j_limit)
 {
   static_assert(8 % T0 == 0 && U0 == 1 && 1024 % D == 0 && S % 16 == 0, "sizes of a tile for which there is no kernel");
-  CF_SHARED(cf_pieces);  // T0*S + S + 32 words of 4 bytes
+  CF_SHARED(cf_smem);  // T0*S + S + 32 words of 4 bytes
   // cut(i): tiles of T0*U0 points
   const int block = blockIdx.x;
   const int t0 = threadIdx.x % T0;
   const int lane = threadIdx.x / T0;
   const int o0 = block * (T0 * U0);
-  float *const row_a = (float *)(cf_pieces + t0 * (S + 32 / T0) * 4);
-  float *const row_x = (float *)(cf_pieces + (T0 * S + 32) * 4);
+  float *const row_a = (float *)(cf_smem + t0 * (S + 32 / T0) * 4);
+  float *const row_x = (float *)(cf_smem + (T0 * S + 32) * 4);
   const int point = o0 + t0;
   const int i = point < i_limit ? point : i_limit - 1;
   // stage(a, x): whole rows into shared memory
-  cf_stage_row<cf_together == 4, D>(row_a, &a[i * a_stride0], j_limit, lane);
-  cf_stage_row<cf_together == 4, T0 * D>(row_x, &x[0], j_limit, threadIdx.x);
+  cf_stage_row<cf_width == 4, D>(row_a, &a[i * a_stride0], j_limit, lane);
+  cf_stage_row<cf_width == 4, T0 * D>(row_x, &x[0], j_limit, threadIdx.x);
   cf_commit();
 #line 6 "reassociated.mf"
   float sum = 0;
@@ -304,8 +304,8 @@ static int reassociated_leaf2_run(cf_call *cf_state, int cf_leaf, const float *a
   return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
 }
 
-static int reassociated_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, int U0, int D,
-    int cf_together, const float *a, const float *x, float *y, int m, int n)
+static int reassociated_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, int U0, int D, int cf_width,
+    const float *a, const float *x, float *y, int m, int n)
 {
   static cf_kernel cf_kernels[] = {
     { CF_KERNEL(reassociated_tile<2, 1, 128, 4, 4, 4>), {} },
@@ -332,12 +332,11 @@ static int reassociated_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance
     cf_mul(D, T0), // T0*D words of shared memory
   };
   void *cf_arguments[] = { &a, &x, &y, &cf_given_a_stride0, &cf_given_i_limit, &cf_given_j_limit, 0 };
-  return cf_launch(cf_state, cf_leaf, &cf_kernels[2 * cf_instance + (cf_together == 4 ? 0 : 1)], &cf_sizes,
-      cf_arguments);
+  return cf_launch(cf_state, cf_leaf, &cf_kernels[2 * cf_instance + (cf_width == 4 ? 0 : 1)], &cf_sizes, cf_arguments);
 }
 
 static int reassociated_tile1_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, int U0, int D, int S,
-    int cf_together, const float *a, const float *x, float *y, int m, int n)
+    int cf_width, const float *a, const float *x, float *y, int m, int n)
 {
   static cf_kernel cf_kernels[] = {
     { CF_KERNEL(reassociated_tile1<2, 1, 128, 2720, 6, 4>), {} },
@@ -370,8 +369,7 @@ static int reassociated_tile1_run(cf_call *cf_state, int cf_leaf, int cf_instanc
     cf_add(cf_mul(S, T0), cf_add(S, 32)), // T0*S + S + 32 words of shared memory
   };
   void *cf_arguments[] = { &a, &x, &y, &cf_given_a_stride0, &cf_given_i_limit, &cf_given_j_limit, 0 };
-  return cf_launch(cf_state, cf_leaf, &cf_kernels[2 * cf_instance + (cf_together == 4 ? 0 : 1)], &cf_sizes,
-      cf_arguments);
+  return cf_launch(cf_state, cf_leaf, &cf_kernels[2 * cf_instance + (cf_width == 4 ? 0 : 1)], &cf_sizes, cf_arguments);
 }
 
 static int reassociated_run(cf_call *cf_state, const float *a, const float *x, float *y, int m, int n, int B)
@@ -379,7 +377,7 @@ static int reassociated_run(cf_call *cf_state, const float *a, const float *x, f
   cf_choice cf_chosen;
   reassociated_params cf_params = { B, 0, };
   if (cf_is_empty(cf_div(cf_sub(cf_add(m, B), 1), B))) return CF_OK; // (m + B - 1) / B
-  const int cf_together =
+  const int cf_width =
       cf_lesser(cf_begins(a) && n % 4 == 0 && cf_begins(x) ? 4 : 1, cf_begins(a) && n % 4 == 0 && cf_begins(x) ? 4 : 1);
   // The last choice of this thread, which only these numbers decide about.
   static CF_THREAD_LOCAL struct {
@@ -389,7 +387,7 @@ static int reassociated_run(cf_call *cf_state, const float *a, const float *x, f
     cf_tiling tile;
     cf_count left_out;
   } cf_last;
-  const long long cf_numbers[] = { m, n, B, cf_together, 1, cf_state->tile };
+  const long long cf_numbers[] = { m, n, B, cf_width, 1, cf_state->tile };
   if (!cf_last.known || !cf_is_same(cf_last.numbers, cf_numbers, sizeof cf_numbers) ||
       !cf_is_same(&cf_last.machine, cf_state->machine, sizeof cf_last.machine)) {
     cf_last.known = true;
@@ -401,7 +399,7 @@ static int reassociated_run(cf_call *cf_state, const float *a, const float *x, f
     cf_last.tile.cost = CF_SATURATED;
     if (reassociated_select(cf_state->machine, m, n, &cf_params, &cf_chosen) == CF_OK)
       cf_last.tile.cost = reassociated_leaf_cost(cf_chosen.leaf, cf_state->machine, m, n, &cf_params, CF_SATURATED);
-    cf_last.tile = reassociated_tile(cf_state->machine, m, n, cf_together, 1, cf_state->tile, cf_last.tile.cost);
+    cf_last.tile = reassociated_tile(cf_state->machine, m, n, cf_width, 1, cf_state->tile, cf_last.tile.cost);
   }
   const cf_tiling cf_tile = cf_last.tile;
   cf_state->left_out = cf_plus(cf_state->left_out, cf_last.left_out);
@@ -410,27 +408,27 @@ static int reassociated_run(cf_call *cf_state, const float *a, const float *x, f
     cf_report(cf_state->why, CF_OK, cf_chosen.leaf = 2 + cf_tile.number, "", 0, 0);
   switch (cf_tile.number) {
   case 1:
-    return reassociated_tile_run(cf_state, cf_chosen.leaf, 0, 2, 1, 128, cf_together, a, x, y, m, n);
+    return reassociated_tile_run(cf_state, cf_chosen.leaf, 0, 2, 1, 128, cf_width, a, x, y, m, n);
   case 2:
-    return reassociated_tile_run(cf_state, cf_chosen.leaf, 1, 8, 1, 32, cf_together, a, x, y, m, n);
+    return reassociated_tile_run(cf_state, cf_chosen.leaf, 1, 8, 1, 32, cf_width, a, x, y, m, n);
   case 3:
-    return reassociated_tile_run(cf_state, cf_chosen.leaf, 2, 1, 1, 1024, cf_together, a, x, y, m, n);
+    return reassociated_tile_run(cf_state, cf_chosen.leaf, 2, 1, 1, 1024, cf_width, a, x, y, m, n);
   case 4:
-    return reassociated_tile_run(cf_state, cf_chosen.leaf, 3, 1, 1, 1024, cf_together, a, x, y, m, n);
+    return reassociated_tile_run(cf_state, cf_chosen.leaf, 3, 1, 1, 1024, cf_width, a, x, y, m, n);
   case 5:
-    return reassociated_tile1_run(cf_state, cf_chosen.leaf, 0, 2, 1, 128, 2720, cf_together, a, x, y, m, n);
+    return reassociated_tile1_run(cf_state, cf_chosen.leaf, 0, 2, 1, 128, 2720, cf_width, a, x, y, m, n);
   case 6:
-    return reassociated_tile1_run(cf_state, cf_chosen.leaf, 1, 8, 1, 32, 896, cf_together, a, x, y, m, n);
+    return reassociated_tile1_run(cf_state, cf_chosen.leaf, 1, 8, 1, 32, 896, cf_width, a, x, y, m, n);
   case 7:
-    return reassociated_tile1_run(cf_state, cf_chosen.leaf, 2, 8, 1, 8, 128, cf_together, a, x, y, m, n);
+    return reassociated_tile1_run(cf_state, cf_chosen.leaf, 2, 8, 1, 8, 128, cf_width, a, x, y, m, n);
   case 8:
-    return reassociated_tile1_run(cf_state, cf_chosen.leaf, 3, 8, 1, 64, 3072, cf_together, a, x, y, m, n);
+    return reassociated_tile1_run(cf_state, cf_chosen.leaf, 3, 8, 1, 64, 3072, cf_width, a, x, y, m, n);
   case 9:
-    return reassociated_tile1_run(cf_state, cf_chosen.leaf, 4, 4, 1, 128, 4096, cf_together, a, x, y, m, n);
+    return reassociated_tile1_run(cf_state, cf_chosen.leaf, 4, 4, 1, 128, 4096, cf_width, a, x, y, m, n);
   case 10:
-    return reassociated_tile1_run(cf_state, cf_chosen.leaf, 5, 1, 1, 256, 8192, cf_together, a, x, y, m, n);
+    return reassociated_tile1_run(cf_state, cf_chosen.leaf, 5, 1, 1, 256, 8192, cf_width, a, x, y, m, n);
   case 11:
-    return reassociated_tile1_run(cf_state, cf_chosen.leaf, 6, 1, 1, 512, 28160, cf_together, a, x, y, m, n);
+    return reassociated_tile1_run(cf_state, cf_chosen.leaf, 6, 1, 1, 512, 28160, cf_width, a, x, y, m, n);
   default:
     if (cf_state->tile > 0 && cf_state->tile <= 11)
       return cf_report(cf_state->why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1,

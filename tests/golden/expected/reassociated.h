@@ -222,9 +222,9 @@ static inline cf_count reassociated_left_out(const cf_machine *machine, int m, i
 }
 
 /* Cycles that a launch of a tile takes, about: to compare it with others. CF_SATURATED where it does not fit.
-   cf_together: how many elements an access takes, 4 where data and rows begin at multiples of 16 bytes,
+   cf_width: how many elements an access takes, 4 where data and rows begin at multiples of 16 bytes,
    perhaps 2, else 1. */
-static inline cf_count reassociated_tile_cost(int cf_number, const cf_machine *machine, int m, int n, int cf_together,
+static inline cf_count reassociated_tile_cost(int cf_number, const cf_machine *machine, int m, int n, int cf_width,
     int cf_sweeps)
 {
   static const cf_tile_work cf_works[] = {
@@ -327,7 +327,7 @@ static inline cf_count reassociated_tile_cost(int cf_number, const cf_machine *m
     if (!(256 <= cf_amount(machine->threads_per_block) && 256 <= cf_amount(machine->shared_words_per_block)
         && 41 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED
         && cf_limit(cf_limit1) != CF_UNDEFINED)) return CF_SATURATED;
-    cf_work_of += cf_together == 4 ? 0 : 1;
+    cf_work_of += cf_width == 4 ? 0 : 1;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 2);
     cf_launch.steps = cf_number_of(cf_limit1) / 2048;
     cf_launch.parts = (cf_count)(cf_number_of(cf_limit1) % 2048 != 0);
@@ -341,7 +341,7 @@ static inline cf_count reassociated_tile_cost(int cf_number, const cf_machine *m
     if (!(256 <= cf_amount(machine->threads_per_block) && 256 <= cf_amount(machine->shared_words_per_block)
         && 41 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED
         && cf_limit(cf_limit1) != CF_UNDEFINED)) return CF_SATURATED;
-    cf_work_of += cf_together == 4 ? 2 : 3;
+    cf_work_of += cf_width == 4 ? 2 : 3;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 8);
     cf_launch.steps = cf_number_of(cf_limit1) / 1024;
     cf_launch.parts = (cf_count)(cf_number_of(cf_limit1) % 1024 != 0);
@@ -355,7 +355,7 @@ static inline cf_count reassociated_tile_cost(int cf_number, const cf_machine *m
     if (!(1024 <= cf_amount(machine->threads_per_block) && 1024 <= cf_amount(machine->shared_words_per_block)
         && 41 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED
         && cf_limit(cf_limit1) != CF_UNDEFINED)) return CF_SATURATED;
-    cf_work_of += cf_together == 4 ? 4 : 5;
+    cf_work_of += cf_width == 4 ? 4 : 5;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 1);
     cf_launch.steps = cf_number_of(cf_limit1) / 4096;
     cf_launch.parts = (cf_count)(cf_number_of(cf_limit1) % 4096 != 0);
@@ -369,7 +369,7 @@ static inline cf_count reassociated_tile_cost(int cf_number, const cf_machine *m
     if (!(1024 <= cf_amount(machine->threads_per_block) && 1024 <= cf_amount(machine->shared_words_per_block)
         && 41 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED
         && cf_limit(cf_limit1) != CF_UNDEFINED)) return CF_SATURATED;
-    cf_work_of += cf_together == 4 ? 6 : 7;
+    cf_work_of += cf_width == 4 ? 6 : 7;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 1);
     cf_launch.steps = cf_number_of(cf_limit1) / 16384;
     cf_launch.parts = (cf_count)(cf_number_of(cf_limit1) % 16384 != 0);
@@ -383,7 +383,7 @@ static inline cf_count reassociated_tile_cost(int cf_number, const cf_machine *m
     if (!(256 <= cf_amount(machine->threads_per_block) && 41 <= cf_amount(machine->registers_per_thread)
         && 8192 <= cf_amount(machine->shared_words_per_block) && cf_limit(cf_limit0) != CF_UNDEFINED
         && cf_limit(cf_limit1) != CF_UNDEFINED && cf_le(n, 2720) == 1)) return CF_SATURATED;
-    cf_work_of += cf_together == 4 ? 8 : 9;
+    cf_work_of += cf_width == 4 ? 8 : 9;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 2);
     cf_launch.steps = cf_number_of(cf_limit1) / 128;
     cf_launch.parts = (cf_count)(cf_number_of(cf_limit1) % 128 != 0);
@@ -396,7 +396,7 @@ static inline cf_count reassociated_tile_cost(int cf_number, const cf_machine *m
     if (!(256 <= cf_amount(machine->threads_per_block) && 41 <= cf_amount(machine->registers_per_thread)
         && 8096 <= cf_amount(machine->shared_words_per_block) && cf_limit(cf_limit0) != CF_UNDEFINED
         && cf_limit(cf_limit1) != CF_UNDEFINED && cf_le(n, 896) == 1)) return CF_SATURATED;
-    cf_work_of += cf_together == 4 ? 10 : 11;
+    cf_work_of += cf_width == 4 ? 10 : 11;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 8);
     cf_launch.steps = cf_number_of(cf_limit1) / 32;
     cf_launch.parts = (cf_count)(cf_number_of(cf_limit1) % 32 != 0);
@@ -409,7 +409,7 @@ static inline cf_count reassociated_tile_cost(int cf_number, const cf_machine *m
     if (!(64 <= cf_amount(machine->threads_per_block) && 41 <= cf_amount(machine->registers_per_thread)
         && 1184 <= cf_amount(machine->shared_words_per_block) && cf_limit(cf_limit0) != CF_UNDEFINED
         && cf_limit(cf_limit1) != CF_UNDEFINED && cf_le(n, 128) == 1)) return CF_SATURATED;
-    cf_work_of += cf_together == 4 ? 12 : 13;
+    cf_work_of += cf_width == 4 ? 12 : 13;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 8);
     cf_launch.steps = cf_number_of(cf_limit1) / 8;
     cf_launch.parts = (cf_count)(cf_number_of(cf_limit1) % 8 != 0);
@@ -422,7 +422,7 @@ static inline cf_count reassociated_tile_cost(int cf_number, const cf_machine *m
     if (!(512 <= cf_amount(machine->threads_per_block) && 41 <= cf_amount(machine->registers_per_thread)
         && 27680 <= cf_amount(machine->shared_words_per_block) && cf_limit(cf_limit0) != CF_UNDEFINED
         && cf_limit(cf_limit1) != CF_UNDEFINED && cf_le(n, 3072) == 1)) return CF_SATURATED;
-    cf_work_of += cf_together == 4 ? 14 : 15;
+    cf_work_of += cf_width == 4 ? 14 : 15;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 8);
     cf_launch.steps = cf_number_of(cf_limit1) / 64;
     cf_launch.parts = (cf_count)(cf_number_of(cf_limit1) % 64 != 0);
@@ -435,7 +435,7 @@ static inline cf_count reassociated_tile_cost(int cf_number, const cf_machine *m
     if (!(512 <= cf_amount(machine->threads_per_block) && 41 <= cf_amount(machine->registers_per_thread)
         && 20512 <= cf_amount(machine->shared_words_per_block) && cf_limit(cf_limit0) != CF_UNDEFINED
         && cf_limit(cf_limit1) != CF_UNDEFINED && cf_le(n, 4096) == 1)) return CF_SATURATED;
-    cf_work_of += cf_together == 4 ? 16 : 17;
+    cf_work_of += cf_width == 4 ? 16 : 17;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 4);
     cf_launch.steps = cf_number_of(cf_limit1) / 128;
     cf_launch.parts = (cf_count)(cf_number_of(cf_limit1) % 128 != 0);
@@ -448,7 +448,7 @@ static inline cf_count reassociated_tile_cost(int cf_number, const cf_machine *m
     if (!(256 <= cf_amount(machine->threads_per_block) && 41 <= cf_amount(machine->registers_per_thread)
         && 16416 <= cf_amount(machine->shared_words_per_block) && cf_limit(cf_limit0) != CF_UNDEFINED
         && cf_limit(cf_limit1) != CF_UNDEFINED && cf_le(n, 8192) == 1)) return CF_SATURATED;
-    cf_work_of += cf_together == 4 ? 18 : 19;
+    cf_work_of += cf_width == 4 ? 18 : 19;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 1);
     cf_launch.steps = cf_number_of(cf_limit1) / 256;
     cf_launch.parts = (cf_count)(cf_number_of(cf_limit1) % 256 != 0);
@@ -461,7 +461,7 @@ static inline cf_count reassociated_tile_cost(int cf_number, const cf_machine *m
     if (!(512 <= cf_amount(machine->threads_per_block) && 41 <= cf_amount(machine->registers_per_thread)
         && 56352 <= cf_amount(machine->shared_words_per_block) && cf_limit(cf_limit0) != CF_UNDEFINED
         && cf_limit(cf_limit1) != CF_UNDEFINED && cf_le(n, 28160) == 1)) return CF_SATURATED;
-    cf_work_of += cf_together == 4 ? 20 : 21;
+    cf_work_of += cf_width == 4 ? 20 : 21;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 1);
     cf_launch.steps = cf_number_of(cf_limit1) / 512;
     cf_launch.parts = (cf_count)(cf_number_of(cf_limit1) % 512 != 0);
@@ -479,7 +479,7 @@ static inline cf_count reassociated_tile_cost(int cf_number, const cf_machine *m
 /* What to launch: the tile that is expected to be the fastest, or the wanted one where that is above 0; with the number
    of sweeps that the launch does, of as many as are left. Number 0 is the leaf, which costs `cf_leaf` where it may be
    taken: where no tile is better, and where none fits. */
-static inline cf_tiling reassociated_tile(const cf_machine *machine, int m, int n, int cf_together, long long cf_left,
+static inline cf_tiling reassociated_tile(const cf_machine *machine, int m, int n, int cf_width, long long cf_left,
     int cf_wanted, cf_count cf_leaf)
 {
   const cf_tiling cf_none = { 0, 1, CF_SATURATED };
@@ -487,7 +487,7 @@ static inline cf_tiling reassociated_tile(const cf_machine *machine, int m, int 
   int cf_number;
   for (cf_number = 1; cf_wanted != 0 && cf_number <= 11; cf_number++)
     if (cf_wanted < 0 || cf_wanted > 11 || cf_wanted == cf_number)
-      cf_consider(&cf_best, cf_number, 1, reassociated_tile_cost(cf_number, machine, m, n, cf_together, 1));
+      cf_consider(&cf_best, cf_number, 1, reassociated_tile_cost(cf_number, machine, m, n, cf_width, 1));
   if (cf_wanted <= 0) cf_consider(&cf_best, 0, 1, cf_leaf);
   (void)cf_left;
   return cf_best;

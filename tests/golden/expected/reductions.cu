@@ -438,7 +438,7 @@ __global__ void __launch_bounds__(T1 * D, CF_BLOCKS(T1 * D, M)) reductions_1_til
     int i_turn_j_turn_limit)
 {
   static_assert(8 % T1 == 0 && U1 == 1 && 1024 % D == 0 && S % 16 == 0, "sizes of a tile for which there is no kernel");
-  CF_SHARED(cf_pieces);  // 2*T1*D words of 4 bytes
+  CF_SHARED(cf_smem);  // 2*T1*D words of 4 bytes
   // cut(j_part): tiles of T1*U1 points
   const int tiles = (j_part_limit + (T1 * U1 - 1)) / (T1 * U1);
   const int block = blockIdx.x % tiles;
@@ -446,8 +446,8 @@ __global__ void __launch_bounds__(T1 * D, CF_BLOCKS(T1 * D, M)) reductions_1_til
   const int t0 = threadIdx.x % T1;
   const int lane = threadIdx.x / T1;
   const int o0 = block * (T1 * U1);
-  float *const parts_norm_1_part = (float *)cf_pieces;
-  float *const parts_most_1_part = (float *)(cf_pieces + T1 * D * 4);
+  float *const parts_norm_1_part = (float *)cf_smem;
+  float *const parts_most_1_part = (float *)(cf_smem + T1 * D * 4);
   const int point = o0 + t0;
   const int j_part = point < j_part_limit ? point : j_part_limit - 1;
 #line 10 "reductions.c"
@@ -520,7 +520,7 @@ __global__ void __launch_bounds__(T1 * D, CF_BLOCKS(T1 * D, M)) reductions_1_til
 #line "reductions.cu"
 }
 
-template <int T0, int U0, int D, int S, int M, int cf_together>
+template <int T0, int U0, int D, int S, int M, int cf_width>
 __global__ void __launch_bounds__(T0 * D, CF_BLOCKS(T0 * D, M)) reductions_2_tile(
     float *__restrict__ r,
     const float *__restrict__ parts_of_float,
@@ -531,14 +531,14 @@ __global__ void __launch_bounds__(T0 * D, CF_BLOCKS(T0 * D, M)) reductions_2_til
     int i_fold_limit)
 {
   static_assert(1024 % D == 0 && U0 == 1, "sizes of a tile for which there is no kernel");
-  CF_SHARED(cf_pieces);  // 2*T0*D words of 4 bytes
+  CF_SHARED(cf_smem);  // 2*T0*D words of 4 bytes
   // cut(once): tiles of T0*U0 points
   const int block = blockIdx.x;
   const int t0 = threadIdx.x / D;
   const int lane = threadIdx.x % D;
   const int o0 = block * (T0 * U0);
-  float *const parts_norm_1_whole = (float *)cf_pieces;
-  float *const parts_most_1_whole = (float *)(cf_pieces + T0 * D * 4);
+  float *const parts_norm_1_whole = (float *)cf_smem;
+  float *const parts_most_1_whole = (float *)(cf_smem + T0 * D * 4);
   // split_reduction(parts_of_float, parts_of_float_1): the lanes of a row share the steps and the sum
   const int once = o0 + t0;
   float norm_1_whole;
@@ -561,9 +561,8 @@ __global__ void __launch_bounds__(T0 * D, CF_BLOCKS(T0 * D, M)) reductions_2_til
       #pragma unroll
       for (int turn = 0; turn < S; turn++) {
         const int first = step * (4 * D * S) + 4 * (turn * D + lane);
-        cf_vectors<cf_together, 4, 4>(&fragment_parts_of_float[turn][0], &parts_of_float[first]);
-        cf_vectors<cf_together, 4, 4>(&fragment_parts_of_float_1[turn][0],
-            &parts_of_float_1[first]);
+        cf_vectors<cf_width, 4, 4>(&fragment_parts_of_float[turn][0], &parts_of_float[first]);
+        cf_vectors<cf_width, 4, 4>(&fragment_parts_of_float_1[turn][0], &parts_of_float_1[first]);
       }
       #pragma unroll
       for (int turn = 0; turn < S; turn++) {
@@ -703,7 +702,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) reductions_3_tile(
 #line "reductions.cu"
 }
 
-template <int T0, int U0, int D, int S, int M, int cf_together>
+template <int T0, int U0, int D, int S, int M, int cf_width>
 __global__ void __launch_bounds__(T0 * D, CF_BLOCKS(T0 * D, M)) reductions_4_tile(
     int *__restrict__ total,
     const unsigned *__restrict__ parts_of_unsigned,
@@ -712,13 +711,13 @@ __global__ void __launch_bounds__(T0 * D, CF_BLOCKS(T0 * D, M)) reductions_4_til
     int i_fold_limit)
 {
   static_assert(1024 % D == 0 && U0 == 1, "sizes of a tile for which there is no kernel");
-  CF_SHARED(cf_pieces);  // T0*D words of 4 bytes
+  CF_SHARED(cf_smem);  // T0*D words of 4 bytes
   // cut(once): tiles of T0*U0 points
   const int block = blockIdx.x;
   const int t0 = threadIdx.x / D;
   const int lane = threadIdx.x % D;
   const int o0 = block * (T0 * U0);
-  unsigned *const parts_sum_1_whole = (unsigned *)cf_pieces;
+  unsigned *const parts_sum_1_whole = (unsigned *)cf_smem;
   // split_reduction(parts_of_unsigned): the lanes of a row share the steps and the sum
   const int once = o0 + t0;
   unsigned sum_1_whole;
@@ -734,8 +733,7 @@ __global__ void __launch_bounds__(T0 * D, CF_BLOCKS(T0 * D, M)) reductions_4_til
       #pragma unroll
       for (int turn = 0; turn < S; turn++) {
         const int first = step * (4 * D * S) + 4 * (turn * D + lane);
-        cf_vectors<cf_together, 4, 4>(&fragment_parts_of_unsigned[turn][0],
-            &parts_of_unsigned[first]);
+        cf_vectors<cf_width, 4, 4>(&fragment_parts_of_unsigned[turn][0], &parts_of_unsigned[first]);
       }
       #pragma unroll
       for (int turn = 0; turn < S; turn++) {
@@ -1016,8 +1014,8 @@ static int reductions_2_leaf1_run(cf_call *cf_state, int cf_leaf, float *r, floa
   return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
 }
 
-static int reductions_2_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, int U0, int D,
-    int cf_together, float *r, float *parts_of_float, float *parts_of_float_1, float norm, float most, int i_folded)
+static int reductions_2_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, int U0, int D, int cf_width,
+    float *r, float *parts_of_float, float *parts_of_float_1, float norm, float most, int i_folded)
 {
   static cf_kernel cf_kernels[] = {
     { CF_KERNEL(reductions_2_tile<2, 1, 128, 4, 4, 4>), {} },
@@ -1043,8 +1041,7 @@ static int reductions_2_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance
   };
   void *cf_arguments[] =
       { &r, &parts_of_float, &parts_of_float_1, &norm, &most, &cf_given_once_limit, &cf_given_i_fold_limit, 0 };
-  return cf_launch(cf_state, cf_leaf, &cf_kernels[2 * cf_instance + (cf_together == 4 ? 0 : 1)], &cf_sizes,
-      cf_arguments);
+  return cf_launch(cf_state, cf_leaf, &cf_kernels[2 * cf_instance + (cf_width == 4 ? 0 : 1)], &cf_sizes, cf_arguments);
 }
 
 static int reductions_2_run(cf_call *cf_state, float *r, float *parts_of_float, float *parts_of_float_1, int n, int m,
@@ -1053,7 +1050,7 @@ static int reductions_2_run(cf_call *cf_state, float *r, float *parts_of_float, 
   cf_choice cf_chosen;
   reductions_params cf_params = { B0, 1, 0, };
   if (cf_is_empty(cf_div(cf_sub(cf_add(1, B0), 1), B0))) return CF_OK; // (1 + B0 - 1) / B0
-  const int cf_together = cf_begins(parts_of_float) && cf_begins(parts_of_float_1) ? 4 : 1;
+  const int cf_width = cf_begins(parts_of_float) && cf_begins(parts_of_float_1) ? 4 : 1;
   // The last choice of this thread, which only these numbers decide about.
   static CF_THREAD_LOCAL struct {
     bool known;
@@ -1062,7 +1059,7 @@ static int reductions_2_run(cf_call *cf_state, float *r, float *parts_of_float, 
     cf_tiling tile;
     cf_count left_out;
   } cf_last;
-  const long long cf_numbers[] = { i_folded, n, m, B0, cf_together, 1, cf_state->tile };
+  const long long cf_numbers[] = { i_folded, n, m, B0, cf_width, 1, cf_state->tile };
   if (!cf_last.known || !cf_is_same(cf_last.numbers, cf_numbers, sizeof cf_numbers) ||
       !cf_is_same(&cf_last.machine, cf_state->machine, sizeof cf_last.machine)) {
     cf_last.known = true;
@@ -1074,7 +1071,7 @@ static int reductions_2_run(cf_call *cf_state, float *r, float *parts_of_float, 
     cf_last.tile.cost = CF_SATURATED;
     if (reductions_2_select(cf_state->machine, n, m, &cf_params, &cf_chosen) == CF_OK)
       cf_last.tile.cost = reductions_2_leaf_cost(cf_chosen.leaf, cf_state->machine, i_folded, &cf_params, CF_SATURATED);
-    cf_last.tile = reductions_2_tile(cf_state->machine, i_folded, cf_together, 1, cf_state->tile, cf_last.tile.cost);
+    cf_last.tile = reductions_2_tile(cf_state->machine, i_folded, cf_width, 1, cf_state->tile, cf_last.tile.cost);
   }
   const cf_tiling cf_tile = cf_last.tile;
   cf_state->left_out = cf_plus(cf_state->left_out, cf_last.left_out);
@@ -1083,17 +1080,17 @@ static int reductions_2_run(cf_call *cf_state, float *r, float *parts_of_float, 
     cf_report(cf_state->why, CF_OK, cf_chosen.leaf = 1 + cf_tile.number, "", 0, 0);
   switch (cf_tile.number) {
   case 1:
-    return reductions_2_tile_run(cf_state, cf_chosen.leaf, 0, 2, 1, 128, cf_together, r, parts_of_float,
-        parts_of_float_1, norm, most, i_folded);
+    return reductions_2_tile_run(cf_state, cf_chosen.leaf, 0, 2, 1, 128, cf_width, r, parts_of_float, parts_of_float_1,
+        norm, most, i_folded);
   case 2:
-    return reductions_2_tile_run(cf_state, cf_chosen.leaf, 1, 8, 1, 32, cf_together, r, parts_of_float,
-        parts_of_float_1, norm, most, i_folded);
+    return reductions_2_tile_run(cf_state, cf_chosen.leaf, 1, 8, 1, 32, cf_width, r, parts_of_float, parts_of_float_1,
+        norm, most, i_folded);
   case 3:
-    return reductions_2_tile_run(cf_state, cf_chosen.leaf, 2, 1, 1, 1024, cf_together, r, parts_of_float,
-        parts_of_float_1, norm, most, i_folded);
+    return reductions_2_tile_run(cf_state, cf_chosen.leaf, 2, 1, 1, 1024, cf_width, r, parts_of_float, parts_of_float_1,
+        norm, most, i_folded);
   case 4:
-    return reductions_2_tile_run(cf_state, cf_chosen.leaf, 3, 1, 1, 1024, cf_together, r, parts_of_float,
-        parts_of_float_1, norm, most, i_folded);
+    return reductions_2_tile_run(cf_state, cf_chosen.leaf, 3, 1, 1, 1024, cf_width, r, parts_of_float, parts_of_float_1,
+        norm, most, i_folded);
   default:
     if (cf_state->tile > 0 && cf_state->tile <= 4)
       return cf_report(cf_state->why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1,
@@ -1266,8 +1263,8 @@ static int reductions_4_leaf1_run(cf_call *cf_state, int cf_leaf, int *total, un
   return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
 }
 
-static int reductions_4_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, int U0, int D,
-    int cf_together, int *total, unsigned *parts_of_unsigned, int sum, int i_folded)
+static int reductions_4_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, int U0, int D, int cf_width,
+    int *total, unsigned *parts_of_unsigned, int sum, int i_folded)
 {
   static cf_kernel cf_kernels[] = {
     { CF_KERNEL(reductions_4_tile<2, 1, 128, 4, 4, 4>), {} },
@@ -1292,8 +1289,7 @@ static int reductions_4_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance
     cf_mul(D, T0), // T0*D words of shared memory
   };
   void *cf_arguments[] = { &total, &parts_of_unsigned, &sum, &cf_given_once_limit, &cf_given_i_fold_limit, 0 };
-  return cf_launch(cf_state, cf_leaf, &cf_kernels[2 * cf_instance + (cf_together == 4 ? 0 : 1)], &cf_sizes,
-      cf_arguments);
+  return cf_launch(cf_state, cf_leaf, &cf_kernels[2 * cf_instance + (cf_width == 4 ? 0 : 1)], &cf_sizes, cf_arguments);
 }
 
 static int reductions_4_run(cf_call *cf_state, int *total, unsigned *parts_of_unsigned, int n, int B0, int sum,
@@ -1302,7 +1298,7 @@ static int reductions_4_run(cf_call *cf_state, int *total, unsigned *parts_of_un
   cf_choice cf_chosen;
   reductions_params cf_params = { B0, 1, 0, };
   if (cf_is_empty(cf_div(cf_sub(cf_add(1, B0), 1), B0))) return CF_OK; // (1 + B0 - 1) / B0
-  const int cf_together = cf_begins(parts_of_unsigned) ? 4 : 1;
+  const int cf_width = cf_begins(parts_of_unsigned) ? 4 : 1;
   // The last choice of this thread, which only these numbers decide about.
   static CF_THREAD_LOCAL struct {
     bool known;
@@ -1311,7 +1307,7 @@ static int reductions_4_run(cf_call *cf_state, int *total, unsigned *parts_of_un
     cf_tiling tile;
     cf_count left_out;
   } cf_last;
-  const long long cf_numbers[] = { i_folded, n, B0, cf_together, 1, cf_state->tile };
+  const long long cf_numbers[] = { i_folded, n, B0, cf_width, 1, cf_state->tile };
   if (!cf_last.known || !cf_is_same(cf_last.numbers, cf_numbers, sizeof cf_numbers) ||
       !cf_is_same(&cf_last.machine, cf_state->machine, sizeof cf_last.machine)) {
     cf_last.known = true;
@@ -1323,7 +1319,7 @@ static int reductions_4_run(cf_call *cf_state, int *total, unsigned *parts_of_un
     cf_last.tile.cost = CF_SATURATED;
     if (reductions_4_select(cf_state->machine, n, &cf_params, &cf_chosen) == CF_OK)
       cf_last.tile.cost = reductions_4_leaf_cost(cf_chosen.leaf, cf_state->machine, i_folded, &cf_params, CF_SATURATED);
-    cf_last.tile = reductions_4_tile(cf_state->machine, i_folded, cf_together, 1, cf_state->tile, cf_last.tile.cost);
+    cf_last.tile = reductions_4_tile(cf_state->machine, i_folded, cf_width, 1, cf_state->tile, cf_last.tile.cost);
   }
   const cf_tiling cf_tile = cf_last.tile;
   cf_state->left_out = cf_plus(cf_state->left_out, cf_last.left_out);
@@ -1332,16 +1328,16 @@ static int reductions_4_run(cf_call *cf_state, int *total, unsigned *parts_of_un
     cf_report(cf_state->why, CF_OK, cf_chosen.leaf = 1 + cf_tile.number, "", 0, 0);
   switch (cf_tile.number) {
   case 1:
-    return reductions_4_tile_run(cf_state, cf_chosen.leaf, 0, 2, 1, 128, cf_together, total, parts_of_unsigned, sum,
+    return reductions_4_tile_run(cf_state, cf_chosen.leaf, 0, 2, 1, 128, cf_width, total, parts_of_unsigned, sum,
         i_folded);
   case 2:
-    return reductions_4_tile_run(cf_state, cf_chosen.leaf, 1, 8, 1, 32, cf_together, total, parts_of_unsigned, sum,
+    return reductions_4_tile_run(cf_state, cf_chosen.leaf, 1, 8, 1, 32, cf_width, total, parts_of_unsigned, sum,
         i_folded);
   case 3:
-    return reductions_4_tile_run(cf_state, cf_chosen.leaf, 2, 1, 1, 1024, cf_together, total, parts_of_unsigned, sum,
+    return reductions_4_tile_run(cf_state, cf_chosen.leaf, 2, 1, 1, 1024, cf_width, total, parts_of_unsigned, sum,
         i_folded);
   case 4:
-    return reductions_4_tile_run(cf_state, cf_chosen.leaf, 3, 1, 1, 1024, cf_together, total, parts_of_unsigned, sum,
+    return reductions_4_tile_run(cf_state, cf_chosen.leaf, 3, 1, 1, 1024, cf_width, total, parts_of_unsigned, sum,
         i_folded);
   default:
     if (cf_state->tile > 0 && cf_state->tile <= 4)

@@ -197,7 +197,7 @@ static inline cf_count reductions_1_left_out(const cf_machine *machine, int m, i
 /* Cycles that a launch of a tile takes, about: to compare it with others. CF_SATURATED where it does not fit.
     */
 static inline cf_count reductions_1_tile_cost(int cf_number, const cf_machine *machine, int j_parts, int j_steps,
-    int i_parts, int i_steps, int cf_together, int cf_sweeps)
+    int i_parts, int i_steps, int cf_width, int cf_sweeps)
 {
   static const cf_tile_work cf_works[] = {
     /* T0 = 1, T1 = 256, U0 = 1, U1 = 4, M = 4 */
@@ -229,7 +229,7 @@ static inline cf_count reductions_1_tile_cost(int cf_number, const cf_machine *m
   cf_extent cf_launch = { 0, 1, 0, 0, 0, 0, 0, 0 };
   const cf_tile_work *cf_work_of = cf_works;
   (void)cf_sweeps;
-  (void)cf_together;
+  (void)cf_width;
   switch (cf_number) {
   case 1: /* T0 = 1, T1 = 256, U0 = 1, U1 = 4, M = 4 */
     if (!(256 <= cf_amount(machine->threads_per_block) && 64 <= cf_amount(machine->registers_per_thread)
@@ -351,7 +351,7 @@ static inline cf_count reductions_1_tile_cost(int cf_number, const cf_machine *m
    of sweeps that the launch does, of as many as are left. Number 0 is the leaf, which costs `cf_leaf` where it may be
    taken: where no tile is better, and where none fits. */
 static inline cf_tiling reductions_1_tile(const cf_machine *machine, int j_parts, int j_steps, int i_parts, int i_steps,
-    int cf_together, long long cf_left, int cf_wanted, cf_count cf_leaf)
+    int cf_width, long long cf_left, int cf_wanted, cf_count cf_leaf)
 {
   const cf_tiling cf_none = { 0, 1, CF_SATURATED };
   cf_tiling cf_best = cf_none;
@@ -359,7 +359,7 @@ static inline cf_tiling reductions_1_tile(const cf_machine *machine, int j_parts
   for (cf_number = 1; cf_wanted != 0 && cf_number <= 7; cf_number++)
     if (cf_wanted < 0 || cf_wanted > 7 || cf_wanted == cf_number)
       cf_consider(&cf_best, cf_number, 1,
-          reductions_1_tile_cost(cf_number, machine, j_parts, j_steps, i_parts, i_steps, cf_together, 1));
+          reductions_1_tile_cost(cf_number, machine, j_parts, j_steps, i_parts, i_steps, cf_width, 1));
   if (cf_wanted <= 0) cf_consider(&cf_best, 0, 1, cf_leaf);
   (void)cf_left;
   return cf_best;
@@ -531,9 +531,9 @@ static inline cf_count reductions_2_left_out(const cf_machine *machine, int i_fo
 }
 
 /* Cycles that a launch of a tile takes, about: to compare it with others. CF_SATURATED where it does not fit.
-   cf_together: how many elements an access takes, 4 where data and rows begin at multiples of 16 bytes,
+   cf_width: how many elements an access takes, 4 where data and rows begin at multiples of 16 bytes,
    perhaps 2, else 1. */
-static inline cf_count reductions_2_tile_cost(int cf_number, const cf_machine *machine, int i_folded, int cf_together,
+static inline cf_count reductions_2_tile_cost(int cf_number, const cf_machine *machine, int i_folded, int cf_width,
     int cf_sweeps)
 {
   static const cf_tile_work cf_works[] = {
@@ -580,7 +580,7 @@ static inline cf_count reductions_2_tile_cost(int cf_number, const cf_machine *m
     if (!(512 <= cf_amount(machine->shared_words_per_block) && 256 <= cf_amount(machine->threads_per_block)
         && 41 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED
         && cf_limit(cf_limit1) != CF_UNDEFINED)) return CF_SATURATED;
-    cf_work_of += cf_together == 4 ? 0 : 1;
+    cf_work_of += cf_width == 4 ? 0 : 1;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 2);
     cf_launch.steps = cf_number_of(cf_limit1) / 2048;
     cf_launch.parts = (cf_count)(cf_number_of(cf_limit1) % 2048 != 0);
@@ -592,7 +592,7 @@ static inline cf_count reductions_2_tile_cost(int cf_number, const cf_machine *m
     if (!(512 <= cf_amount(machine->shared_words_per_block) && 256 <= cf_amount(machine->threads_per_block)
         && 41 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED
         && cf_limit(cf_limit1) != CF_UNDEFINED)) return CF_SATURATED;
-    cf_work_of += cf_together == 4 ? 2 : 3;
+    cf_work_of += cf_width == 4 ? 2 : 3;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 8);
     cf_launch.steps = cf_number_of(cf_limit1) / 1024;
     cf_launch.parts = (cf_count)(cf_number_of(cf_limit1) % 1024 != 0);
@@ -604,7 +604,7 @@ static inline cf_count reductions_2_tile_cost(int cf_number, const cf_machine *m
     if (!(2048 <= cf_amount(machine->shared_words_per_block) && 1024 <= cf_amount(machine->threads_per_block)
         && 41 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED
         && cf_limit(cf_limit1) != CF_UNDEFINED)) return CF_SATURATED;
-    cf_work_of += cf_together == 4 ? 4 : 5;
+    cf_work_of += cf_width == 4 ? 4 : 5;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 1);
     cf_launch.steps = cf_number_of(cf_limit1) / 4096;
     cf_launch.parts = (cf_count)(cf_number_of(cf_limit1) % 4096 != 0);
@@ -616,7 +616,7 @@ static inline cf_count reductions_2_tile_cost(int cf_number, const cf_machine *m
     if (!(2048 <= cf_amount(machine->shared_words_per_block) && 1024 <= cf_amount(machine->threads_per_block)
         && 41 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED
         && cf_limit(cf_limit1) != CF_UNDEFINED)) return CF_SATURATED;
-    cf_work_of += cf_together == 4 ? 6 : 7;
+    cf_work_of += cf_width == 4 ? 6 : 7;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 1);
     cf_launch.steps = cf_number_of(cf_limit1) / 16384;
     cf_launch.parts = (cf_count)(cf_number_of(cf_limit1) % 16384 != 0);
@@ -633,7 +633,7 @@ static inline cf_count reductions_2_tile_cost(int cf_number, const cf_machine *m
 /* What to launch: the tile that is expected to be the fastest, or the wanted one where that is above 0; with the number
    of sweeps that the launch does, of as many as are left. Number 0 is the leaf, which costs `cf_leaf` where it may be
    taken: where no tile is better, and where none fits. */
-static inline cf_tiling reductions_2_tile(const cf_machine *machine, int i_folded, int cf_together, long long cf_left,
+static inline cf_tiling reductions_2_tile(const cf_machine *machine, int i_folded, int cf_width, long long cf_left,
     int cf_wanted, cf_count cf_leaf)
 {
   const cf_tiling cf_none = { 0, 1, CF_SATURATED };
@@ -641,7 +641,7 @@ static inline cf_tiling reductions_2_tile(const cf_machine *machine, int i_folde
   int cf_number;
   for (cf_number = 1; cf_wanted != 0 && cf_number <= 4; cf_number++)
     if (cf_wanted < 0 || cf_wanted > 4 || cf_wanted == cf_number)
-      cf_consider(&cf_best, cf_number, 1, reductions_2_tile_cost(cf_number, machine, i_folded, cf_together, 1));
+      cf_consider(&cf_best, cf_number, 1, reductions_2_tile_cost(cf_number, machine, i_folded, cf_width, 1));
   if (cf_wanted <= 0) cf_consider(&cf_best, 0, 1, cf_leaf);
   (void)cf_left;
   return cf_best;
@@ -780,7 +780,7 @@ static inline cf_count reductions_3_left_out(const cf_machine *machine, int n, i
 /* Cycles that a launch of a tile takes, about: to compare it with others. CF_SATURATED where it does not fit.
     */
 static inline cf_count reductions_3_tile_cost(int cf_number, const cf_machine *machine, int n, int i_parts, int i_steps,
-    int cf_together, int cf_sweeps)
+    int cf_width, int cf_sweeps)
 {
   static const cf_tile_work cf_works[] = {
     /* T0 = 256, U0 = 4, M = 8 */
@@ -795,7 +795,7 @@ static inline cf_count reductions_3_tile_cost(int cf_number, const cf_machine *m
   cf_extent cf_launch = { 0, 1, 0, 0, 0, 0, 0, 0 };
   const cf_tile_work *cf_work_of = cf_works;
   (void)cf_sweeps;
-  (void)cf_together;
+  (void)cf_width;
   switch (cf_number) {
   case 1: /* T0 = 256, U0 = 4, M = 8 */
     if (!(44 <= cf_amount(machine->registers_per_thread) && 256 <= cf_amount(machine->threads_per_block)
@@ -832,7 +832,7 @@ static inline cf_count reductions_3_tile_cost(int cf_number, const cf_machine *m
 /* What to launch: the tile that is expected to be the fastest, or the wanted one where that is above 0; with the number
    of sweeps that the launch does, of as many as are left. Number 0 is the leaf, which costs `cf_leaf` where it may be
    taken: where no tile is better, and where none fits. */
-static inline cf_tiling reductions_3_tile(const cf_machine *machine, int n, int i_parts, int i_steps, int cf_together,
+static inline cf_tiling reductions_3_tile(const cf_machine *machine, int n, int i_parts, int i_steps, int cf_width,
     long long cf_left, int cf_wanted, cf_count cf_leaf)
 {
   const cf_tiling cf_none = { 0, 1, CF_SATURATED };
@@ -840,8 +840,7 @@ static inline cf_tiling reductions_3_tile(const cf_machine *machine, int n, int 
   int cf_number;
   for (cf_number = 1; cf_wanted != 0 && cf_number <= 2; cf_number++)
     if (cf_wanted < 0 || cf_wanted > 2 || cf_wanted == cf_number)
-      cf_consider(&cf_best, cf_number, 1,
-          reductions_3_tile_cost(cf_number, machine, n, i_parts, i_steps, cf_together, 1));
+      cf_consider(&cf_best, cf_number, 1, reductions_3_tile_cost(cf_number, machine, n, i_parts, i_steps, cf_width, 1));
   if (cf_wanted <= 0) cf_consider(&cf_best, 0, 1, cf_leaf);
   (void)cf_left;
   return cf_best;
@@ -1009,9 +1008,9 @@ static inline cf_count reductions_4_left_out(const cf_machine *machine, int i_fo
 }
 
 /* Cycles that a launch of a tile takes, about: to compare it with others. CF_SATURATED where it does not fit.
-   cf_together: how many elements an access takes, 4 where data and rows begin at multiples of 16 bytes,
+   cf_width: how many elements an access takes, 4 where data and rows begin at multiples of 16 bytes,
    perhaps 2, else 1. */
-static inline cf_count reductions_4_tile_cost(int cf_number, const cf_machine *machine, int i_folded, int cf_together,
+static inline cf_count reductions_4_tile_cost(int cf_number, const cf_machine *machine, int i_folded, int cf_width,
     int cf_sweeps)
 {
   static const cf_tile_work cf_works[] = {
@@ -1058,7 +1057,7 @@ static inline cf_count reductions_4_tile_cost(int cf_number, const cf_machine *m
     if (!(256 <= cf_amount(machine->threads_per_block) && 256 <= cf_amount(machine->shared_words_per_block)
         && 41 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED
         && cf_limit(cf_limit1) != CF_UNDEFINED)) return CF_SATURATED;
-    cf_work_of += cf_together == 4 ? 0 : 1;
+    cf_work_of += cf_width == 4 ? 0 : 1;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 2);
     cf_launch.steps = cf_number_of(cf_limit1) / 2048;
     cf_launch.parts = (cf_count)(cf_number_of(cf_limit1) % 2048 != 0);
@@ -1070,7 +1069,7 @@ static inline cf_count reductions_4_tile_cost(int cf_number, const cf_machine *m
     if (!(256 <= cf_amount(machine->threads_per_block) && 256 <= cf_amount(machine->shared_words_per_block)
         && 41 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED
         && cf_limit(cf_limit1) != CF_UNDEFINED)) return CF_SATURATED;
-    cf_work_of += cf_together == 4 ? 2 : 3;
+    cf_work_of += cf_width == 4 ? 2 : 3;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 8);
     cf_launch.steps = cf_number_of(cf_limit1) / 1024;
     cf_launch.parts = (cf_count)(cf_number_of(cf_limit1) % 1024 != 0);
@@ -1082,7 +1081,7 @@ static inline cf_count reductions_4_tile_cost(int cf_number, const cf_machine *m
     if (!(1024 <= cf_amount(machine->threads_per_block) && 1024 <= cf_amount(machine->shared_words_per_block)
         && 41 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED
         && cf_limit(cf_limit1) != CF_UNDEFINED)) return CF_SATURATED;
-    cf_work_of += cf_together == 4 ? 4 : 5;
+    cf_work_of += cf_width == 4 ? 4 : 5;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 1);
     cf_launch.steps = cf_number_of(cf_limit1) / 4096;
     cf_launch.parts = (cf_count)(cf_number_of(cf_limit1) % 4096 != 0);
@@ -1094,7 +1093,7 @@ static inline cf_count reductions_4_tile_cost(int cf_number, const cf_machine *m
     if (!(1024 <= cf_amount(machine->threads_per_block) && 1024 <= cf_amount(machine->shared_words_per_block)
         && 41 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED
         && cf_limit(cf_limit1) != CF_UNDEFINED)) return CF_SATURATED;
-    cf_work_of += cf_together == 4 ? 6 : 7;
+    cf_work_of += cf_width == 4 ? 6 : 7;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 1);
     cf_launch.steps = cf_number_of(cf_limit1) / 16384;
     cf_launch.parts = (cf_count)(cf_number_of(cf_limit1) % 16384 != 0);
@@ -1111,7 +1110,7 @@ static inline cf_count reductions_4_tile_cost(int cf_number, const cf_machine *m
 /* What to launch: the tile that is expected to be the fastest, or the wanted one where that is above 0; with the number
    of sweeps that the launch does, of as many as are left. Number 0 is the leaf, which costs `cf_leaf` where it may be
    taken: where no tile is better, and where none fits. */
-static inline cf_tiling reductions_4_tile(const cf_machine *machine, int i_folded, int cf_together, long long cf_left,
+static inline cf_tiling reductions_4_tile(const cf_machine *machine, int i_folded, int cf_width, long long cf_left,
     int cf_wanted, cf_count cf_leaf)
 {
   const cf_tiling cf_none = { 0, 1, CF_SATURATED };
@@ -1119,7 +1118,7 @@ static inline cf_tiling reductions_4_tile(const cf_machine *machine, int i_folde
   int cf_number;
   for (cf_number = 1; cf_wanted != 0 && cf_number <= 4; cf_number++)
     if (cf_wanted < 0 || cf_wanted > 4 || cf_wanted == cf_number)
-      cf_consider(&cf_best, cf_number, 1, reductions_4_tile_cost(cf_number, machine, i_folded, cf_together, 1));
+      cf_consider(&cf_best, cf_number, 1, reductions_4_tile_cost(cf_number, machine, i_folded, cf_width, 1));
   if (cf_wanted <= 0) cf_consider(&cf_best, 0, 1, cf_leaf);
   (void)cf_left;
   return cf_best;

@@ -150,7 +150,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) softmax_tile(
           for (int r0 = 0; r0 < U0; r0++) {
             const int i = o0 + r0 * T0 + t0;
 #line 12 "resident_rows.mf"
-            read_a_2[r0] = cf_again(a_2[i * a_2_stride0 + j]);
+            read_a_2[r0] = cf_opaque(a_2[i * a_2_stride0 + j]);
           }
 #line "resident_rows.cu"
           #pragma unroll
@@ -184,7 +184,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) softmax_tile(
         for (int r0 = 0; r0 < U0; r0++) {
           const int i = o0 + r0 * T0 + t0;
 #line 16 "resident_rows.mf"
-          read_y[r0] = cf_again(y[i * y_stride0 + j]);
+          read_y[r0] = cf_opaque(y[i * y_stride0 + j]);
         }
 #line "resident_rows.cu"
         #pragma unroll
@@ -202,7 +202,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) softmax_tile(
     }
   } else if (U0 * 2 <= 24) {
 #line "resident_rows.cu"
-    // predicate(y): points outside of the limits do what the last ones inside do, and store nothing
+    // predicate(y): points outside do what the last ones inside do, up to 24 reads at a time, and store nothing
     float most[U0];
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
@@ -236,7 +236,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) softmax_tile(
           for (int r0 = 0; r0 < U0; r0++) {
             const int i = o0 + r0 * T0 + t0 < i_limit - 1 ? o0 + r0 * T0 + t0 : i_limit - 1;
 #line 12 "resident_rows.mf"
-            read_a_2[r0] = cf_again(a_2[i * a_2_stride0 + j]);
+            read_a_2[r0] = cf_opaque(a_2[i * a_2_stride0 + j]);
           }
 #line "resident_rows.cu"
           #pragma unroll
@@ -271,7 +271,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) softmax_tile(
         for (int r0 = 0; r0 < U0; r0++) {
           const int i = o0 + r0 * T0 + t0 < i_limit - 1 ? o0 + r0 * T0 + t0 : i_limit - 1;
 #line 16 "resident_rows.mf"
-          read_y[r0] = cf_again(y[i * y_stride0 + j]);
+          read_y[r0] = cf_opaque(y[i * y_stride0 + j]);
         }
 #line "resident_rows.cu"
         #pragma unroll
@@ -312,7 +312,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) softmax_tile(
 #line "resident_rows.cu"
 }
 
-template <int T0, int U0, int D, int S, int M, int cf_together>
+template <int T0, int U0, int D, int S, int M, int cf_width>
 __global__ void __launch_bounds__(T0 * D, CF_BLOCKS(T0 * D, M)) softmax_tile1(
     const float *__restrict__ a,
     const float *__restrict__ a_2,
@@ -324,20 +324,20 @@ __global__ void __launch_bounds__(T0 * D, CF_BLOCKS(T0 * D, M)) softmax_tile1(
     int j_limit)
 {
   static_assert(8 % T0 == 0 && U0 == 1 && 1024 % D == 0 && S % 16 == 0, "sizes of a tile for which there is no kernel");
-  CF_SHARED(cf_pieces);  // T0*D + T0*S + T0 + 32 words of 4 bytes
+  CF_SHARED(cf_smem);  // T0*D + T0*S + T0 + 32 words of 4 bytes
   // cut(i): tiles of T0*U0 points
   const int block = blockIdx.x;
   const int t0 = threadIdx.x % T0;
   const int lane = threadIdx.x / T0;
   const int o0 = block * (T0 * U0);
-  float *const row_a = (float *)(cf_pieces + t0 * (S + 32 / T0) * 4);
-  float *const row_y = (float *)(cf_pieces + t0 * (S + 32 / T0) * 4);
-  float *const parts_most = (float *)(cf_pieces + (T0 * S + 32) * 4);
-  float *const told_sum = (float *)(cf_pieces + (T0 * D + T0 * S + 32) * 4);
+  float *const row_a = (float *)(cf_smem + t0 * (S + 32 / T0) * 4);
+  float *const row_y = (float *)(cf_smem + t0 * (S + 32 / T0) * 4);
+  float *const parts_most = (float *)(cf_smem + (T0 * S + 32) * 4);
+  float *const told_sum = (float *)(cf_smem + (T0 * D + T0 * S + 32) * 4);
   const int point = o0 + t0;
   const int i = point < i_limit ? point : i_limit - 1;
   // stage(a): whole rows into shared memory
-  cf_stage_row<cf_together == 4, D>(row_a, &a_2[i * a_2_stride0], j_limit, lane);
+  cf_stage_row<cf_width == 4, D>(row_a, &a_2[i * a_2_stride0], j_limit, lane);
   cf_commit();
 #line 6 "resident_rows.mf"
   float most = a[i * a_stride0];
@@ -426,15 +426,15 @@ __global__ void __launch_bounds__(T0 * D, CF_BLOCKS(T0 * D, M)) softmax_tile2(
     int j_limit)
 {
   static_assert(8 % T0 == 0 && U0 == 1 && 1024 % D == 0 && S % 16 == 0, "sizes of a tile for which there is no kernel");
-  CF_SHARED(cf_pieces);  // T0*D + T0*S + T0 + 32 words of 4 bytes
+  CF_SHARED(cf_smem);  // T0*D + T0*S + T0 + 32 words of 4 bytes
   // cut(i): tiles of T0*U0 points
   const int block = blockIdx.x;
   const int t0 = threadIdx.x % T0;
   const int lane = threadIdx.x / T0;
   const int o0 = block * (T0 * U0);
-  float *const row_value = (float *)(cf_pieces + t0 * (S + 32 / T0) * 4);
-  float *const parts_most = (float *)(cf_pieces + (T0 * S + 32) * 4);
-  float *const told_sum = (float *)(cf_pieces + (T0 * D + T0 * S + 32) * 4);
+  float *const row_value = (float *)(cf_smem + t0 * (S + 32 / T0) * 4);
+  float *const parts_most = (float *)(cf_smem + (T0 * S + 32) * 4);
+  float *const told_sum = (float *)(cf_smem + (T0 * D + T0 * S + 32) * 4);
   const int point = o0 + t0;
   const int i = point < i_limit ? point : i_limit - 1;
 #line 6 "resident_rows.mf"
@@ -609,7 +609,7 @@ static int softmax_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int
 }
 
 static int softmax_tile1_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, int U0, int D, int S,
-    int cf_together, const float *a, float *y, int m, int n)
+    int cf_width, const float *a, float *y, int m, int n)
 {
   static cf_kernel cf_kernels[] = {
     { CF_KERNEL(softmax_tile1<2, 1, 128, 4096, 6, 4>), {} },
@@ -650,8 +650,7 @@ static int softmax_tile1_run(cf_call *cf_state, int cf_leaf, int cf_instance, in
   void *cf_arguments[] =
       { &a, &a, &y, &cf_given_a_stride0, &cf_given_a_2_stride0, &cf_given_y_stride0, &cf_given_i_limit,
       &cf_given_j_limit, 0 };
-  return cf_launch(cf_state, cf_leaf, &cf_kernels[2 * cf_instance + (cf_together == 4 ? 0 : 1)], &cf_sizes,
-      cf_arguments);
+  return cf_launch(cf_state, cf_leaf, &cf_kernels[2 * cf_instance + (cf_width == 4 ? 0 : 1)], &cf_sizes, cf_arguments);
 }
 
 static int softmax_tile2_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, int U0, int D, int S,
@@ -694,7 +693,7 @@ static int softmax_run(cf_call *cf_state, const float *a, float *y, int m, int n
   cf_choice cf_chosen;
   softmax_params cf_params = { B, 0, };
   if (cf_is_empty(cf_div(cf_sub(cf_add(m, B), 1), B))) return CF_OK; // (m + B - 1) / B
-  const int cf_together = cf_begins(a) && n % 4 == 0 ? 4 : 1;
+  const int cf_width = cf_begins(a) && n % 4 == 0 ? 4 : 1;
   // The last choice of this thread, which only these numbers decide about.
   static CF_THREAD_LOCAL struct {
     bool known;
@@ -703,7 +702,7 @@ static int softmax_run(cf_call *cf_state, const float *a, float *y, int m, int n
     cf_tiling tile;
     cf_count left_out;
   } cf_last;
-  const long long cf_numbers[] = { m, n, B, cf_together, 1, cf_state->tile };
+  const long long cf_numbers[] = { m, n, B, cf_width, 1, cf_state->tile };
   if (!cf_last.known || !cf_is_same(cf_last.numbers, cf_numbers, sizeof cf_numbers) ||
       !cf_is_same(&cf_last.machine, cf_state->machine, sizeof cf_last.machine)) {
     cf_last.known = true;
@@ -715,7 +714,7 @@ static int softmax_run(cf_call *cf_state, const float *a, float *y, int m, int n
     cf_last.tile.cost = CF_SATURATED;
     if (softmax_select(cf_state->machine, m, n, &cf_params, &cf_chosen) == CF_OK)
       cf_last.tile.cost = softmax_leaf_cost(cf_chosen.leaf, cf_state->machine, m, n, &cf_params, CF_SATURATED);
-    cf_last.tile = softmax_tile(cf_state->machine, m, n, cf_together, 1, cf_state->tile, cf_last.tile.cost);
+    cf_last.tile = softmax_tile(cf_state->machine, m, n, cf_width, 1, cf_state->tile, cf_last.tile.cost);
   }
   const cf_tiling cf_tile = cf_last.tile;
   cf_state->left_out = cf_plus(cf_state->left_out, cf_last.left_out);
@@ -728,19 +727,19 @@ static int softmax_run(cf_call *cf_state, const float *a, float *y, int m, int n
   case 2:
     return softmax_tile_run(cf_state, cf_chosen.leaf, 1, 256, 2, a, y, m, n);
   case 3:
-    return softmax_tile1_run(cf_state, cf_chosen.leaf, 0, 2, 1, 128, 4096, cf_together, a, y, m, n);
+    return softmax_tile1_run(cf_state, cf_chosen.leaf, 0, 2, 1, 128, 4096, cf_width, a, y, m, n);
   case 4:
-    return softmax_tile1_run(cf_state, cf_chosen.leaf, 1, 8, 1, 32, 1024, cf_together, a, y, m, n);
+    return softmax_tile1_run(cf_state, cf_chosen.leaf, 1, 8, 1, 32, 1024, cf_width, a, y, m, n);
   case 5:
-    return softmax_tile1_run(cf_state, cf_chosen.leaf, 2, 8, 1, 8, 160, cf_together, a, y, m, n);
+    return softmax_tile1_run(cf_state, cf_chosen.leaf, 2, 8, 1, 8, 160, cf_width, a, y, m, n);
   case 6:
-    return softmax_tile1_run(cf_state, cf_chosen.leaf, 3, 8, 1, 64, 3456, cf_together, a, y, m, n);
+    return softmax_tile1_run(cf_state, cf_chosen.leaf, 3, 8, 1, 64, 3456, cf_width, a, y, m, n);
   case 7:
-    return softmax_tile1_run(cf_state, cf_chosen.leaf, 4, 4, 1, 128, 5120, cf_together, a, y, m, n);
+    return softmax_tile1_run(cf_state, cf_chosen.leaf, 4, 4, 1, 128, 5120, cf_width, a, y, m, n);
   case 8:
-    return softmax_tile1_run(cf_state, cf_chosen.leaf, 5, 1, 1, 256, 16384, cf_together, a, y, m, n);
+    return softmax_tile1_run(cf_state, cf_chosen.leaf, 5, 1, 1, 256, 16384, cf_width, a, y, m, n);
   case 9:
-    return softmax_tile1_run(cf_state, cf_chosen.leaf, 6, 1, 1, 512, 56320, cf_together, a, y, m, n);
+    return softmax_tile1_run(cf_state, cf_chosen.leaf, 6, 1, 1, 512, 56320, cf_width, a, y, m, n);
   case 10:
     return softmax_tile2_run(cf_state, cf_chosen.leaf, 0, 1, 1, 1024, 8192, a, y, m, n);
   case 11:

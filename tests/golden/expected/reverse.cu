@@ -68,7 +68,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) reverse_tile(
     }
   } else if (U0 * 2 <= 24) {
 #line "reverse.cu"
-    // predicate(out): points outside of the limits do what the last ones inside do, and store nothing
+    // predicate(out): points outside do what the last ones inside do, up to 24 reads at a time, and store nothing
     float value[U0];
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {

@@ -239,10 +239,10 @@ static inline cf_count split_resident_rows_left_out(const cf_machine *machine, i
 }
 
 /* Cycles that a launch of a tile takes, about: to compare it with others. CF_SATURATED where it does not fit.
-   cf_together: how many elements an access takes, 4 where data and rows begin at multiples of 16 bytes,
+   cf_width: how many elements an access takes, 4 where data and rows begin at multiples of 16 bytes,
    perhaps 2, else 1. */
 static inline cf_count split_resident_rows_tile_cost(int cf_number, const cf_machine *machine, int m, int n,
-    int cf_together, int cf_sweeps)
+    int cf_width, int cf_sweeps)
 {
   static const cf_tile_work cf_works[] = {
     /* T0 = 256, U0 = 4, M = 8 */
@@ -349,7 +349,7 @@ static inline cf_count split_resident_rows_tile_cost(int cf_number, const cf_mac
     if (!(8736 <= cf_amount(machine->shared_words_per_block) && 256 <= cf_amount(machine->threads_per_block)
         && 41 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED
         && cf_limit(cf_limit1) != CF_UNDEFINED && cf_le(n, 4096) == 1)) return CF_SATURATED;
-    cf_work_of += cf_together == 4 ? 2 : 3;
+    cf_work_of += cf_width == 4 ? 2 : 3;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 2);
     cf_launch.steps = cf_number_of(cf_limit1) / 128;
     cf_launch.parts = (cf_count)(cf_number_of(cf_limit1) % 128 != 0);
@@ -363,7 +363,7 @@ static inline cf_count split_resident_rows_tile_cost(int cf_number, const cf_mac
     if (!(8736 <= cf_amount(machine->shared_words_per_block) && 256 <= cf_amount(machine->threads_per_block)
         && 41 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED
         && cf_limit(cf_limit1) != CF_UNDEFINED && cf_le(n, 1024) == 1)) return CF_SATURATED;
-    cf_work_of += cf_together == 4 ? 4 : 5;
+    cf_work_of += cf_width == 4 ? 4 : 5;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 8);
     cf_launch.steps = cf_number_of(cf_limit1) / 32;
     cf_launch.parts = (cf_count)(cf_number_of(cf_limit1) % 32 != 0);
@@ -377,7 +377,7 @@ static inline cf_count split_resident_rows_tile_cost(int cf_number, const cf_mac
     if (!(1440 <= cf_amount(machine->shared_words_per_block) && 64 <= cf_amount(machine->threads_per_block)
         && 41 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED
         && cf_limit(cf_limit1) != CF_UNDEFINED && cf_le(n, 160) == 1)) return CF_SATURATED;
-    cf_work_of += cf_together == 4 ? 6 : 7;
+    cf_work_of += cf_width == 4 ? 6 : 7;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 8);
     cf_launch.steps = cf_number_of(cf_limit1) / 8;
     cf_launch.parts = (cf_count)(cf_number_of(cf_limit1) % 8 != 0);
@@ -391,7 +391,7 @@ static inline cf_count split_resident_rows_tile_cost(int cf_number, const cf_mac
     if (!(28704 <= cf_amount(machine->shared_words_per_block) && 512 <= cf_amount(machine->threads_per_block)
         && 41 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED
         && cf_limit(cf_limit1) != CF_UNDEFINED && cf_le(n, 3456) == 1)) return CF_SATURATED;
-    cf_work_of += cf_together == 4 ? 8 : 9;
+    cf_work_of += cf_width == 4 ? 8 : 9;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 8);
     cf_launch.steps = cf_number_of(cf_limit1) / 64;
     cf_launch.parts = (cf_count)(cf_number_of(cf_limit1) % 64 != 0);
@@ -405,7 +405,7 @@ static inline cf_count split_resident_rows_tile_cost(int cf_number, const cf_mac
     if (!(21536 <= cf_amount(machine->shared_words_per_block) && 512 <= cf_amount(machine->threads_per_block)
         && 41 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED
         && cf_limit(cf_limit1) != CF_UNDEFINED && cf_le(n, 5120) == 1)) return CF_SATURATED;
-    cf_work_of += cf_together == 4 ? 10 : 11;
+    cf_work_of += cf_width == 4 ? 10 : 11;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 4);
     cf_launch.steps = cf_number_of(cf_limit1) / 128;
     cf_launch.parts = (cf_count)(cf_number_of(cf_limit1) % 128 != 0);
@@ -419,7 +419,7 @@ static inline cf_count split_resident_rows_tile_cost(int cf_number, const cf_mac
     if (!(16928 <= cf_amount(machine->shared_words_per_block) && 256 <= cf_amount(machine->threads_per_block)
         && 41 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED
         && cf_limit(cf_limit1) != CF_UNDEFINED && cf_le(n, 16384) == 1)) return CF_SATURATED;
-    cf_work_of += cf_together == 4 ? 12 : 13;
+    cf_work_of += cf_width == 4 ? 12 : 13;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 1);
     cf_launch.steps = cf_number_of(cf_limit1) / 256;
     cf_launch.parts = (cf_count)(cf_number_of(cf_limit1) % 256 != 0);
@@ -433,7 +433,7 @@ static inline cf_count split_resident_rows_tile_cost(int cf_number, const cf_mac
     if (!(57376 <= cf_amount(machine->shared_words_per_block) && 512 <= cf_amount(machine->threads_per_block)
         && 41 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED
         && cf_limit(cf_limit1) != CF_UNDEFINED && cf_le(n, 56320) == 1)) return CF_SATURATED;
-    cf_work_of += cf_together == 4 ? 14 : 15;
+    cf_work_of += cf_width == 4 ? 14 : 15;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 1);
     cf_launch.steps = cf_number_of(cf_limit1) / 512;
     cf_launch.parts = (cf_count)(cf_number_of(cf_limit1) % 512 != 0);
@@ -512,7 +512,7 @@ static inline cf_count split_resident_rows_tile_cost(int cf_number, const cf_mac
 /* What to launch: the tile that is expected to be the fastest, or the wanted one where that is above 0; with the number
    of sweeps that the launch does, of as many as are left. Number 0 is the leaf, which costs `cf_leaf` where it may be
    taken: where no tile is better, and where none fits. */
-static inline cf_tiling split_resident_rows_tile(const cf_machine *machine, int m, int n, int cf_together,
+static inline cf_tiling split_resident_rows_tile(const cf_machine *machine, int m, int n, int cf_width,
     long long cf_left, int cf_wanted, cf_count cf_leaf)
 {
   const cf_tiling cf_none = { 0, 1, CF_SATURATED };
@@ -520,7 +520,7 @@ static inline cf_tiling split_resident_rows_tile(const cf_machine *machine, int 
   int cf_number;
   for (cf_number = 1; cf_wanted != 0 && cf_number <= 13; cf_number++)
     if (cf_wanted < 0 || cf_wanted > 13 || cf_wanted == cf_number)
-      cf_consider(&cf_best, cf_number, 1, split_resident_rows_tile_cost(cf_number, machine, m, n, cf_together, 1));
+      cf_consider(&cf_best, cf_number, 1, split_resident_rows_tile_cost(cf_number, machine, m, n, cf_width, 1));
   if (cf_wanted <= 0) cf_consider(&cf_best, 0, 1, cf_leaf);
   (void)cf_left;
   return cf_best;

@@ -304,7 +304,7 @@ extern "C" __global__ void every_leaf1(
 #line "storage.cu"
 }
 
-template <int T0, int T1, int U0, int U1, int D, int S, int M, int cf_together>
+template <int T0, int T1, int U0, int U1, int D, int S, int M, int cf_width>
 __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) product_tile(
     const __half *__restrict__ a,
     const __half *__restrict__ b,
@@ -318,7 +318,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) product_tile(
 {
   static_assert(D % 4 == 0 && T0 % 4 == 0 && T1 % 8 == 0 && U0 % 4 == 0 && U1 % 4 == 0 && S >= 2,
       "sizes of a tile for which there is no kernel");
-  CF_SHARED(cf_pieces);  // 1/2*T0*U0*D*S + 1/2*T1*U1*D*S + 2*D*S words of 4 bytes
+  CF_SHARED(cf_smem);  // 1/2*T0*U0*D*S + 1/2*T1*U1*D*S + 2*D*S words of 4 bytes
   // cut(i, j): tiles of T0*U0 x T1*U1 points by warps of 4 x 8 threads, 8 rows of tiles at a time
   const int block = blockIdx.x;
   const int thread = threadIdx.y * T1 + threadIdx.x;
@@ -333,16 +333,16 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) product_tile(
   const int i1 = block % group / height;
   const int o0 = i0 * (T0 * U0);
   const int o1 = i1 * (T1 * U1);
-  __half *const shared_a = (__half *)cf_pieces;
-  __half *const shared_b = (__half *)(cf_pieces + (T0 * U0 * D * S + 4 * D * S) / 2 * 4);
+  __half *const shared_a = (__half *)cf_smem;
+  __half *const shared_b = (__half *)(cf_smem + (T0 * U0 * D * S + 4 * D * S) / 2 * 4);
   // stage(a): through registers, where rows are aligned and a thread has 64 points
-  const int held = cf_together == 4 && 64 <= U0 * U1;
+  const int held = cf_width == 4 && 64 <= U0 * U1;
   // stage(a): T0*U0 x D elements into shared memory, transposed, S - 1 pieces ahead
-  cf_turned_feed<__half, held, T0 * U0, D, T0 * U0 + 4,
-      T0 * T1> feed_a(&a[o0 * a_stride0], a_stride0, i_limit - o0, k_limit, thread);
+  cf_transposed_copy<__half, held, T0 * U0, D, T0 * U0 + 4,
+      T0 * T1> copy_a(&a[o0 * a_stride0], a_stride0, i_limit - o0, k_limit, thread);
   // stage(b): D x T1*U1 elements into shared memory, S - 1 pieces ahead
-  cf_feed<__half, cf_together, D, T1 * U1, 0, D, 0,
-      T0 * T1> feed_b(&b[o1], b_stride0, k_limit, j_limit - o1, thread);
+  cf_tiled_copy<__half, cf_width, D, T1 * U1, 0, D, 0,
+      T0 * T1> copy_b(&b[o1], b_stride0, k_limit, j_limit - o1, thread);
   // accumulate(sum): U0 x U1 values in registers while the loop runs
   float sum[U0][U1];
   #pragma unroll
@@ -356,15 +356,15 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) product_tile(
   // stage(a, b): the first S - 1 pieces
   #pragma unroll
   for (int ahead = 0; ahead < S - 1; ahead++) {
-    feed_b.stage(shared_b + ahead * (T1 * U1 * D));
+    copy_b.stage(shared_b + ahead * (T1 * U1 * D));
     if (!held)
-      feed_a.stage(shared_a + ahead * (T0 * U0 * D + 4 * D));
+      copy_a.stage(shared_a + ahead * (T0 * U0 * D + 4 * D));
     cf_commit();
   }
   if (held) {
-    feed_a.fetch();
-    feed_a.put(shared_a);
-    feed_a.fetch();
+    copy_a.prefetch();
+    copy_a.store(shared_a);
+    copy_a.prefetch();
   }
   cf_await<S - 2>();
   __syncthreads();
@@ -392,13 +392,13 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) product_tile(
       cf_vectors<4, U1, 4 * T1>(&fragment_b[(z + 1) % 2][0],
           &shared_b[piece_b + (z + 1) % D * (T1 * U1) + 4 * t1]);
       if (z == 0)
-        feed_b.stage(shared_b + last * (T1 * U1 * D));
+        copy_b.stage(shared_b + last * (T1 * U1 * D));
       if (z == 1) {
         if (held) {
-          feed_a.put(shared_a + next * (T0 * U0 * D + 4 * D));
-          feed_a.fetch();
+          copy_a.store(shared_a + next * (T0 * U0 * D + 4 * D));
+          copy_a.prefetch();
         } else {
-          feed_a.stage(shared_a + last * (T0 * U0 * D + 4 * D));
+          copy_a.stage(shared_a + last * (T0 * U0 * D + 4 * D));
         }
         cf_commit();
       }
@@ -431,11 +431,11 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) product_tile(
     }
   }
 #line "storage.cu"
-  if (cf_together == 4
+  if (cf_width == 4
       || (T0 * U0 * D * S + T1 * U1 * D * S + 4 * D * S) / 2 < 4 * T0 * T1 * U0 + T0 * U0) {
     // accumulate(c): stored inside of the limits; addresses are not kept over the loop
-    const int e0 = cf_again(o0);
-    const int e1 = cf_again(o1);
+    const int e0 = cf_opaque(o0);
+    const int e1 = cf_opaque(o1);
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
       const int i = e0 + r0 / 4 * (4 * T0) + 4 * t0 + r0 % 4;
@@ -453,10 +453,10 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) product_tile(
 #line "storage.cu"
     cf_await<0>();
     // stage(sum): sums through shared memory, to threads beside each other
-    float *const sums = (float *)cf_pieces;
+    float *const sums = (float *)cf_smem;
     // accumulate(c): stored inside of the limits; addresses are not kept over the loop
-    const int e0 = cf_again(o0);
-    const int e1 = cf_again(o1);
+    const int e0 = cf_opaque(o0);
+    const int e1 = cf_opaque(o1);
     const int line = thread / (4 * T1);
     const int column = thread % (4 * T1);
     #pragma unroll
@@ -484,7 +484,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) product_tile(
 #line "storage.cu"
 }
 
-template <int T0, int U0, int H, int D, int S, int M, int cf_together>
+template <int T0, int U0, int H, int D, int S, int M, int cf_width>
 __global__ void __launch_bounds__(T0 * H, CF_BLOCKS(T0 * H, M)) rounded_tile(
     const __nv_bfloat16 *__restrict__ a,
     const __nv_bfloat16 *__restrict__ x,
@@ -495,18 +495,18 @@ __global__ void __launch_bounds__(T0 * H, CF_BLOCKS(T0 * H, M)) rounded_tile(
 {
   static_assert(D % 64 == 0 && T0 * H % (D / 8) == 0 && 1024 % (T0 * H) == 0 && S >= 2,
       "sizes of a tile for which there is no kernel");
-  CF_SHARED(cf_pieces);  // T0*U0*D*S + D*S words of 4 bytes
+  CF_SHARED(cf_smem);  // T0*U0*D*S + D*S words of 4 bytes
   // cut(i): tiles of T0*U0 points
   const int block = blockIdx.x;
   const int t0 = threadIdx.x;
   const int o0 = block * (T0 * U0);
-  __nv_bfloat16 *const shared_a = (__nv_bfloat16 *)cf_pieces;
-  __nv_bfloat16 *const shared_x = (__nv_bfloat16 *)(cf_pieces + T0 * U0 * D * S * 4);
+  __nv_bfloat16 *const shared_a = (__nv_bfloat16 *)cf_smem;
+  __nv_bfloat16 *const shared_x = (__nv_bfloat16 *)(cf_smem + T0 * U0 * D * S * 4);
   // stage(a): T0*U0 x D elements into shared memory, swizzled, S - 1 pieces ahead
-  cf_feed<__nv_bfloat16, cf_together, T0 * U0, D, 1, 0, D,
-      T0 * H> feed_a(&a[o0 * a_stride0], a_stride0, i_limit - o0, k_limit, t0);
+  cf_tiled_copy<__nv_bfloat16, cf_width, T0 * U0, D, 1, 0, D,
+      T0 * H> copy_a(&a[o0 * a_stride0], a_stride0, i_limit - o0, k_limit, t0);
   // stage(x): 1 x D elements into shared memory, S - 1 pieces ahead
-  cf_feed<__nv_bfloat16, cf_together, 1, D, 0, 0, D, T0 * H> feed_x(&x[0], 1, 1, k_limit, t0);
+  cf_tiled_copy<__nv_bfloat16, cf_width, 1, D, 0, 0, D, T0 * H> copy_x(&x[0], 1, 1, k_limit, t0);
   // accumulate(y): U0 values in registers while the loop runs
   __nv_bfloat16 private_y[U0];
   if (H == 1 || t0 < T0) {
@@ -523,8 +523,8 @@ __global__ void __launch_bounds__(T0 * H, CF_BLOCKS(T0 * H, M)) rounded_tile(
   // stage(a, x): the first S - 1 pieces
   #pragma unroll
   for (int ahead = 0; ahead < S - 1; ahead++) {
-    feed_a.stage(shared_a + ahead * (T0 * U0 * D));
-    feed_x.stage(shared_x + ahead * D);
+    copy_a.stage(shared_a + ahead * (T0 * U0 * D));
+    copy_x.stage(shared_x + ahead * D);
     cf_commit();
   }
   // cut(k): pieces of D steps
@@ -532,8 +532,8 @@ __global__ void __launch_bounds__(T0 * H, CF_BLOCKS(T0 * H, M)) rounded_tile(
   for (int step = 0; step < steps; step++) {
     cf_await<S - 2>();
     __syncthreads();
-    feed_a.stage(shared_a + (step + (S - 1)) % S * (T0 * U0 * D));
-    feed_x.stage(shared_x + (step + (S - 1)) % S * D);
+    copy_a.stage(shared_a + (step + (S - 1)) % S * (T0 * U0 * D));
+    copy_x.stage(shared_x + (step + (S - 1)) % S * D);
     cf_commit();
     const int slot = step % S;
     const int piece_a = slot * (T0 * U0 * D);
@@ -568,7 +568,7 @@ __global__ void __launch_bounds__(T0 * H, CF_BLOCKS(T0 * H, M)) rounded_tile(
 #line "storage.cu"
   if (H == 1 || t0 < T0) {
     // accumulate(y): stored inside of the limits; addresses are not kept over the loop
-    const int e0 = cf_again(o0);
+    const int e0 = cf_opaque(o0);
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
       const int i = e0 + r0 * T0 + t0;
@@ -776,7 +776,7 @@ static int product_leaf2_run(cf_call *cf_state, int cf_leaf, const cf_half *a, c
 }
 
 static int product_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, int T1, int U0, int U1, int D,
-    int S, int cf_together, const cf_half *a, const cf_half *b, cf_half *c, int n)
+    int S, int cf_width, const cf_half *a, const cf_half *b, cf_half *c, int n)
 {
   static cf_kernel cf_kernels[] = {
     { CF_KERNEL(product_tile<16, 16, 8, 8, 16, 3, 2, 4>), {} },
@@ -831,7 +831,7 @@ static int product_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int
   void *cf_arguments[] =
       { &a, &b, &c, &cf_given_a_stride0, &cf_given_b_stride0, &cf_given_c_stride0, &cf_given_i_limit, &cf_given_j_limit,
       &cf_given_k_limit, 0 };
-  return cf_launch(cf_state, cf_leaf, &cf_kernels[3 * cf_instance + (cf_together == 4 ? 0 : cf_together == 2 ? 1 : 2)],
+  return cf_launch(cf_state, cf_leaf, &cf_kernels[3 * cf_instance + (cf_width == 4 ? 0 : cf_width == 2 ? 1 : 2)],
       &cf_sizes, cf_arguments);
 }
 
@@ -841,8 +841,8 @@ static int product_run(cf_call *cf_state, const cf_half *a, const cf_half *b, cf
   product_params cf_params = { B0, B1, 0, };
   if (cf_is_empty(cf_div(cf_sub(cf_add(n, B0), 1), B0))) return CF_OK; // (n + B0 - 1) / B0
   if (cf_is_empty(cf_div(cf_sub(cf_add(n, B1), 1), B1))) return CF_OK; // (n + B1 - 1) / B1
-  const int cf_together = cf_begins(a) && n % 8 == 0 && cf_begins(b) ? 4 : cf_begins(a) && n % 2 == 0 && cf_begins(b)
-      ? 2 : 1;
+  const int cf_width = cf_begins(a) && n % 8 == 0 && cf_begins(b) ? 4 : cf_begins(a) && n % 2 == 0 && cf_begins(b) ? 2
+      : 1;
   // The last choice of this thread, which only these numbers decide about.
   static CF_THREAD_LOCAL struct {
     bool known;
@@ -851,7 +851,7 @@ static int product_run(cf_call *cf_state, const cf_half *a, const cf_half *b, cf
     cf_tiling tile;
     cf_count left_out;
   } cf_last;
-  const long long cf_numbers[] = { n, B0, B1, cf_together, 1, cf_state->tile };
+  const long long cf_numbers[] = { n, B0, B1, cf_width, 1, cf_state->tile };
   if (!cf_last.known || !cf_is_same(cf_last.numbers, cf_numbers, sizeof cf_numbers) ||
       !cf_is_same(&cf_last.machine, cf_state->machine, sizeof cf_last.machine)) {
     cf_last.known = true;
@@ -863,7 +863,7 @@ static int product_run(cf_call *cf_state, const cf_half *a, const cf_half *b, cf
     cf_last.tile.cost = CF_SATURATED;
     if (product_select(cf_state->machine, n, &cf_params, &cf_chosen) == CF_OK)
       cf_last.tile.cost = product_leaf_cost(cf_chosen.leaf, cf_state->machine, n, &cf_params, CF_SATURATED);
-    cf_last.tile = product_tile(cf_state->machine, n, cf_together, 1, cf_state->tile, cf_last.tile.cost);
+    cf_last.tile = product_tile(cf_state->machine, n, cf_width, 1, cf_state->tile, cf_last.tile.cost);
   }
   const cf_tiling cf_tile = cf_last.tile;
   cf_state->left_out = cf_plus(cf_state->left_out, cf_last.left_out);
@@ -872,19 +872,19 @@ static int product_run(cf_call *cf_state, const cf_half *a, const cf_half *b, cf
     cf_report(cf_state->why, CF_OK, cf_chosen.leaf = 2 + cf_tile.number, "", 0, 0);
   switch (cf_tile.number) {
   case 1:
-    return product_tile_run(cf_state, cf_chosen.leaf, 0, 16, 16, 8, 8, 16, 3, cf_together, a, b, c, n);
+    return product_tile_run(cf_state, cf_chosen.leaf, 0, 16, 16, 8, 8, 16, 3, cf_width, a, b, c, n);
   case 2:
-    return product_tile_run(cf_state, cf_chosen.leaf, 1, 16, 16, 8, 8, 8, 4, cf_together, a, b, c, n);
+    return product_tile_run(cf_state, cf_chosen.leaf, 1, 16, 16, 8, 8, 8, 4, cf_width, a, b, c, n);
   case 3:
-    return product_tile_run(cf_state, cf_chosen.leaf, 2, 8, 16, 8, 8, 8, 4, cf_together, a, b, c, n);
+    return product_tile_run(cf_state, cf_chosen.leaf, 2, 8, 16, 8, 8, 8, 4, cf_width, a, b, c, n);
   case 4:
-    return product_tile_run(cf_state, cf_chosen.leaf, 3, 8, 32, 8, 4, 16, 4, cf_together, a, b, c, n);
+    return product_tile_run(cf_state, cf_chosen.leaf, 3, 8, 32, 8, 4, 16, 4, cf_width, a, b, c, n);
   case 5:
-    return product_tile_run(cf_state, cf_chosen.leaf, 4, 8, 16, 4, 4, 32, 3, cf_together, a, b, c, n);
+    return product_tile_run(cf_state, cf_chosen.leaf, 4, 8, 16, 4, 4, 32, 3, cf_width, a, b, c, n);
   case 6:
-    return product_tile_run(cf_state, cf_chosen.leaf, 5, 8, 8, 4, 4, 16, 2, cf_together, a, b, c, n);
+    return product_tile_run(cf_state, cf_chosen.leaf, 5, 8, 8, 4, 4, 16, 2, cf_width, a, b, c, n);
   case 7:
-    return product_tile_run(cf_state, cf_chosen.leaf, 6, 8, 8, 8, 8, 8, 4, cf_together, a, b, c, n);
+    return product_tile_run(cf_state, cf_chosen.leaf, 6, 8, 8, 8, 8, 8, 4, cf_width, a, b, c, n);
   default:
     if (cf_state->tile > 0 && cf_state->tile <= 7)
       return cf_report(cf_state->why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1,
@@ -1059,7 +1059,7 @@ static int rounded_leaf1_run(cf_call *cf_state, int cf_leaf, const cf_bfloat16 *
 }
 
 static int rounded_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, int U0, int H, int D, int S,
-    int cf_together, const cf_bfloat16 *a, const cf_bfloat16 *x, cf_bfloat16 *y, int n)
+    int cf_width, const cf_bfloat16 *a, const cf_bfloat16 *x, cf_bfloat16 *y, int n)
 {
   static cf_kernel cf_kernels[] = {
     { CF_KERNEL(rounded_tile<64, 1, 1, 128, 3, 2, 4>), {} },
@@ -1094,7 +1094,7 @@ static int rounded_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int
     cf_add(cf_mul(D, cf_mul(S, cf_mul(T0, U0))), cf_mul(D, S)), // T0*U0*D*S + D*S words of shared memory
   };
   void *cf_arguments[] = { &a, &x, &y, &cf_given_a_stride0, &cf_given_i_limit, &cf_given_k_limit, 0 };
-  return cf_launch(cf_state, cf_leaf, &cf_kernels[3 * cf_instance + (cf_together == 4 ? 0 : cf_together == 2 ? 1 : 2)],
+  return cf_launch(cf_state, cf_leaf, &cf_kernels[3 * cf_instance + (cf_width == 4 ? 0 : cf_width == 2 ? 1 : 2)],
       &cf_sizes, cf_arguments);
 }
 
@@ -1103,8 +1103,8 @@ static int rounded_run(cf_call *cf_state, const cf_bfloat16 *a, const cf_bfloat1
   cf_choice cf_chosen;
   rounded_params cf_params = { B, 0, };
   if (cf_is_empty(cf_div(cf_sub(cf_add(n, B), 1), B))) return CF_OK; // (n + B - 1) / B
-  const int cf_together = cf_begins(a) && n % 8 == 0 && cf_begins(x) ? 4 : cf_begins(a) && n % 2 == 0 && cf_begins(x)
-      ? 2 : 1;
+  const int cf_width = cf_begins(a) && n % 8 == 0 && cf_begins(x) ? 4 : cf_begins(a) && n % 2 == 0 && cf_begins(x) ? 2
+      : 1;
   // The last choice of this thread, which only these numbers decide about.
   static CF_THREAD_LOCAL struct {
     bool known;
@@ -1113,7 +1113,7 @@ static int rounded_run(cf_call *cf_state, const cf_bfloat16 *a, const cf_bfloat1
     cf_tiling tile;
     cf_count left_out;
   } cf_last;
-  const long long cf_numbers[] = { n, B, cf_together, 1, cf_state->tile };
+  const long long cf_numbers[] = { n, B, cf_width, 1, cf_state->tile };
   if (!cf_last.known || !cf_is_same(cf_last.numbers, cf_numbers, sizeof cf_numbers) ||
       !cf_is_same(&cf_last.machine, cf_state->machine, sizeof cf_last.machine)) {
     cf_last.known = true;
@@ -1125,7 +1125,7 @@ static int rounded_run(cf_call *cf_state, const cf_bfloat16 *a, const cf_bfloat1
     cf_last.tile.cost = CF_SATURATED;
     if (rounded_select(cf_state->machine, n, &cf_params, &cf_chosen) == CF_OK)
       cf_last.tile.cost = rounded_leaf_cost(cf_chosen.leaf, cf_state->machine, n, &cf_params, CF_SATURATED);
-    cf_last.tile = rounded_tile(cf_state->machine, n, cf_together, 1, cf_state->tile, cf_last.tile.cost);
+    cf_last.tile = rounded_tile(cf_state->machine, n, cf_width, 1, cf_state->tile, cf_last.tile.cost);
   }
   const cf_tiling cf_tile = cf_last.tile;
   cf_state->left_out = cf_plus(cf_state->left_out, cf_last.left_out);
@@ -1134,15 +1134,15 @@ static int rounded_run(cf_call *cf_state, const cf_bfloat16 *a, const cf_bfloat1
     cf_report(cf_state->why, CF_OK, cf_chosen.leaf = 1 + cf_tile.number, "", 0, 0);
   switch (cf_tile.number) {
   case 1:
-    return rounded_tile_run(cf_state, cf_chosen.leaf, 0, 64, 1, 1, 128, 3, cf_together, a, x, y, n);
+    return rounded_tile_run(cf_state, cf_chosen.leaf, 0, 64, 1, 1, 128, 3, cf_width, a, x, y, n);
   case 2:
-    return rounded_tile_run(cf_state, cf_chosen.leaf, 1, 32, 1, 4, 64, 4, cf_together, a, x, y, n);
+    return rounded_tile_run(cf_state, cf_chosen.leaf, 1, 32, 1, 4, 64, 4, cf_width, a, x, y, n);
   case 3:
-    return rounded_tile_run(cf_state, cf_chosen.leaf, 2, 16, 1, 16, 128, 4, cf_together, a, x, y, n);
+    return rounded_tile_run(cf_state, cf_chosen.leaf, 2, 16, 1, 16, 128, 4, cf_width, a, x, y, n);
   case 4:
-    return rounded_tile_run(cf_state, cf_chosen.leaf, 3, 16, 1, 8, 64, 4, cf_together, a, x, y, n);
+    return rounded_tile_run(cf_state, cf_chosen.leaf, 3, 16, 1, 8, 64, 4, cf_width, a, x, y, n);
   case 5:
-    return rounded_tile_run(cf_state, cf_chosen.leaf, 4, 8, 1, 32, 256, 4, cf_together, a, x, y, n);
+    return rounded_tile_run(cf_state, cf_chosen.leaf, 4, 8, 1, 32, 256, 4, cf_width, a, x, y, n);
   default:
     if (cf_state->tile > 0 && cf_state->tile <= 5)
       return cf_report(cf_state->why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1,

@@ -233,10 +233,9 @@ static inline cf_count product_left_out(const cf_machine *machine, int n, const 
 }
 
 /* Cycles that a launch of a tile takes, about: to compare it with others. CF_SATURATED where it does not fit.
-   cf_together: how many elements an access takes, 4 where data and rows begin at multiples of 16 bytes,
+   cf_width: how many elements an access takes, 4 where data and rows begin at multiples of 16 bytes,
    perhaps 2, else 1. */
-static inline cf_count product_tile_cost(int cf_number, const cf_machine *machine, int n, int cf_together,
-    int cf_sweeps)
+static inline cf_count product_tile_cost(int cf_number, const cf_machine *machine, int n, int cf_width, int cf_sweeps)
 {
   static const cf_tile_work cf_works[] = {
     /* T0 = 16, T1 = 16, U0 = 8, U1 = 8, D = 16, S = 3, M = 2, 4 together */
@@ -332,7 +331,7 @@ static inline cf_count product_tile_cost(int cf_number, const cf_machine *machin
   case 1: /* T0 = 16, T1 = 16, U0 = 8, U1 = 8, D = 16, S = 3, M = 2 */
     if (!(6240 <= cf_amount(machine->shared_words_per_block) && 256 <= cf_amount(machine->threads_per_block)
         && 136 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
-    cf_work_of += cf_together == 4 ? 0 : cf_together == 2 ? 1 : 2;
+    cf_work_of += cf_width == 4 ? 0 : cf_width == 2 ? 1 : 2;
     cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 128), cf_tiles(cf_limit0, 0, 128));
     cf_launch.steps = cf_number_of(cf_limit0) / 16;
     cf_launch.parts = (cf_count)(cf_number_of(cf_limit0) % 16 != 0);
@@ -345,7 +344,7 @@ static inline cf_count product_tile_cost(int cf_number, const cf_machine *machin
   case 2: /* T0 = 16, T1 = 16, U0 = 8, U1 = 8, D = 8, S = 4, M = 2 */
     if (!(4160 <= cf_amount(machine->shared_words_per_block) && 256 <= cf_amount(machine->threads_per_block)
         && 136 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
-    cf_work_of += cf_together == 4 ? 3 : cf_together == 2 ? 4 : 5;
+    cf_work_of += cf_width == 4 ? 3 : cf_width == 2 ? 4 : 5;
     cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 128), cf_tiles(cf_limit0, 0, 128));
     cf_launch.steps = cf_number_of(cf_limit0) / 8;
     cf_launch.parts = (cf_count)(cf_number_of(cf_limit0) % 8 != 0);
@@ -358,7 +357,7 @@ static inline cf_count product_tile_cost(int cf_number, const cf_machine *machin
   case 3: /* T0 = 8, T1 = 16, U0 = 8, U1 = 8, D = 8, S = 4, M = 4 */
     if (!(3136 <= cf_amount(machine->shared_words_per_block) && 128 <= cf_amount(machine->threads_per_block)
         && 136 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
-    cf_work_of += cf_together == 4 ? 6 : cf_together == 2 ? 7 : 8;
+    cf_work_of += cf_width == 4 ? 6 : cf_width == 2 ? 7 : 8;
     cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 64), cf_tiles(cf_limit0, 0, 128));
     cf_launch.steps = cf_number_of(cf_limit0) / 8;
     cf_launch.parts = (cf_count)(cf_number_of(cf_limit0) % 8 != 0);
@@ -371,7 +370,7 @@ static inline cf_count product_tile_cost(int cf_number, const cf_machine *machin
   case 4: /* T0 = 8, T1 = 32, U0 = 8, U1 = 4, D = 16, S = 4, M = 2 */
     if (!(6272 <= cf_amount(machine->shared_words_per_block) && 256 <= cf_amount(machine->threads_per_block)
         && 96 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
-    cf_work_of += cf_together == 4 ? 9 : cf_together == 2 ? 10 : 11;
+    cf_work_of += cf_width == 4 ? 9 : cf_width == 2 ? 10 : 11;
     cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 64), cf_tiles(cf_limit0, 0, 128));
     cf_launch.steps = cf_number_of(cf_limit0) / 16;
     cf_launch.parts = (cf_count)(cf_number_of(cf_limit0) % 16 != 0);
@@ -384,7 +383,7 @@ static inline cf_count product_tile_cost(int cf_number, const cf_machine *machin
   case 5: /* T0 = 8, T1 = 16, U0 = 4, U1 = 4, D = 32, S = 3, M = 4 */
     if (!(4800 <= cf_amount(machine->shared_words_per_block) && 128 <= cf_amount(machine->threads_per_block)
         && 72 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
-    cf_work_of += cf_together == 4 ? 12 : cf_together == 2 ? 13 : 14;
+    cf_work_of += cf_width == 4 ? 12 : cf_width == 2 ? 13 : 14;
     cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 32), cf_tiles(cf_limit0, 0, 64));
     cf_launch.steps = cf_number_of(cf_limit0) / 32;
     cf_launch.parts = (cf_count)(cf_number_of(cf_limit0) % 32 != 0);
@@ -397,7 +396,7 @@ static inline cf_count product_tile_cost(int cf_number, const cf_machine *machin
   case 6: /* T0 = 8, T1 = 8, U0 = 4, U1 = 4, D = 16, S = 2, M = 8 */
     if (!(1088 <= cf_amount(machine->shared_words_per_block) && 64 <= cf_amount(machine->threads_per_block)
         && 72 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
-    cf_work_of += cf_together == 4 ? 15 : cf_together == 2 ? 16 : 17;
+    cf_work_of += cf_width == 4 ? 15 : cf_width == 2 ? 16 : 17;
     cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 32), cf_tiles(cf_limit0, 0, 32));
     cf_launch.steps = cf_number_of(cf_limit0) / 16;
     cf_launch.parts = (cf_count)(cf_number_of(cf_limit0) % 16 != 0);
@@ -410,7 +409,7 @@ static inline cf_count product_tile_cost(int cf_number, const cf_machine *machin
   case 7: /* T0 = 8, T1 = 8, U0 = 8, U1 = 8, D = 8, S = 4, M = 8 */
     if (!(2112 <= cf_amount(machine->shared_words_per_block) && 64 <= cf_amount(machine->threads_per_block)
         && 136 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
-    cf_work_of += cf_together == 4 ? 18 : cf_together == 2 ? 19 : 20;
+    cf_work_of += cf_width == 4 ? 18 : cf_width == 2 ? 19 : 20;
     cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 64), cf_tiles(cf_limit0, 0, 64));
     cf_launch.steps = cf_number_of(cf_limit0) / 8;
     cf_launch.parts = (cf_count)(cf_number_of(cf_limit0) % 8 != 0);
@@ -429,15 +428,15 @@ static inline cf_count product_tile_cost(int cf_number, const cf_machine *machin
 /* What to launch: the tile that is expected to be the fastest, or the wanted one where that is above 0; with the number
    of sweeps that the launch does, of as many as are left. Number 0 is the leaf, which costs `cf_leaf` where it may be
    taken: where no tile is better, and where none fits. */
-static inline cf_tiling product_tile(const cf_machine *machine, int n, int cf_together, long long cf_left,
-    int cf_wanted, cf_count cf_leaf)
+static inline cf_tiling product_tile(const cf_machine *machine, int n, int cf_width, long long cf_left, int cf_wanted,
+    cf_count cf_leaf)
 {
   const cf_tiling cf_none = { 0, 1, CF_SATURATED };
   cf_tiling cf_best = cf_none;
   int cf_number;
   for (cf_number = 1; cf_wanted != 0 && cf_number <= 7; cf_number++)
     if (cf_wanted < 0 || cf_wanted > 7 || cf_wanted == cf_number)
-      cf_consider(&cf_best, cf_number, 1, product_tile_cost(cf_number, machine, n, cf_together, 1));
+      cf_consider(&cf_best, cf_number, 1, product_tile_cost(cf_number, machine, n, cf_width, 1));
   if (cf_wanted <= 0) cf_consider(&cf_best, 0, 1, cf_leaf);
   (void)cf_left;
   return cf_best;
@@ -781,10 +780,9 @@ static inline cf_count rounded_left_out(const cf_machine *machine, int n, const 
 }
 
 /* Cycles that a launch of a tile takes, about: to compare it with others. CF_SATURATED where it does not fit.
-   cf_together: how many elements an access takes, 4 where data and rows begin at multiples of 16 bytes,
+   cf_width: how many elements an access takes, 4 where data and rows begin at multiples of 16 bytes,
    perhaps 2, else 1. */
-static inline cf_count rounded_tile_cost(int cf_number, const cf_machine *machine, int n, int cf_together,
-    int cf_sweeps)
+static inline cf_count rounded_tile_cost(int cf_number, const cf_machine *machine, int n, int cf_width, int cf_sweeps)
 {
   static const cf_tile_work cf_works[] = {
     /* T0 = 64, U0 = 1, H = 1, D = 128, S = 3, M = 2, 4 together */
@@ -856,7 +854,7 @@ static inline cf_count rounded_tile_cost(int cf_number, const cf_machine *machin
   case 1: /* T0 = 64, U0 = 1, H = 1, D = 128, S = 3, M = 2 */
     if (!(24960 <= cf_amount(machine->shared_words_per_block) && 64 <= cf_amount(machine->threads_per_block)
         && 41 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
-    cf_work_of += cf_together == 4 ? 0 : cf_together == 2 ? 1 : 2;
+    cf_work_of += cf_width == 4 ? 0 : cf_width == 2 ? 1 : 2;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 64);
     cf_launch.steps = cf_number_of(cf_limit0) / 128;
     cf_launch.parts = (cf_count)(cf_number_of(cf_limit0) % 128 != 0);
@@ -868,7 +866,7 @@ static inline cf_count rounded_tile_cost(int cf_number, const cf_machine *machin
   case 2: /* T0 = 32, U0 = 1, H = 4, D = 64, S = 4, M = 4 */
     if (!(8448 <= cf_amount(machine->shared_words_per_block) && 128 <= cf_amount(machine->threads_per_block)
         && 41 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
-    cf_work_of += cf_together == 4 ? 3 : cf_together == 2 ? 4 : 5;
+    cf_work_of += cf_width == 4 ? 3 : cf_width == 2 ? 4 : 5;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 32);
     cf_launch.steps = cf_number_of(cf_limit0) / 64;
     cf_launch.parts = (cf_count)(cf_number_of(cf_limit0) % 64 != 0);
@@ -880,7 +878,7 @@ static inline cf_count rounded_tile_cost(int cf_number, const cf_machine *machin
   case 3: /* T0 = 16, U0 = 1, H = 16, D = 128, S = 4, M = 2 */
     if (!(8704 <= cf_amount(machine->shared_words_per_block) && 256 <= cf_amount(machine->threads_per_block)
         && 41 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
-    cf_work_of += cf_together == 4 ? 6 : cf_together == 2 ? 7 : 8;
+    cf_work_of += cf_width == 4 ? 6 : cf_width == 2 ? 7 : 8;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 16);
     cf_launch.steps = cf_number_of(cf_limit0) / 128;
     cf_launch.parts = (cf_count)(cf_number_of(cf_limit0) % 128 != 0);
@@ -892,7 +890,7 @@ static inline cf_count rounded_tile_cost(int cf_number, const cf_machine *machin
   case 4: /* T0 = 16, U0 = 1, H = 8, D = 64, S = 4, M = 4 */
     if (!(4352 <= cf_amount(machine->shared_words_per_block) && 128 <= cf_amount(machine->threads_per_block)
         && 41 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
-    cf_work_of += cf_together == 4 ? 9 : cf_together == 2 ? 10 : 11;
+    cf_work_of += cf_width == 4 ? 9 : cf_width == 2 ? 10 : 11;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 16);
     cf_launch.steps = cf_number_of(cf_limit0) / 64;
     cf_launch.parts = (cf_count)(cf_number_of(cf_limit0) % 64 != 0);
@@ -904,7 +902,7 @@ static inline cf_count rounded_tile_cost(int cf_number, const cf_machine *machin
   case 5: /* T0 = 8, U0 = 1, H = 32, D = 256, S = 4, M = 1 */
     if (!(9216 <= cf_amount(machine->shared_words_per_block) && 256 <= cf_amount(machine->threads_per_block)
         && 41 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
-    cf_work_of += cf_together == 4 ? 12 : cf_together == 2 ? 13 : 14;
+    cf_work_of += cf_width == 4 ? 12 : cf_width == 2 ? 13 : 14;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 8);
     cf_launch.steps = cf_number_of(cf_limit0) / 256;
     cf_launch.parts = (cf_count)(cf_number_of(cf_limit0) % 256 != 0);
@@ -922,15 +920,15 @@ static inline cf_count rounded_tile_cost(int cf_number, const cf_machine *machin
 /* What to launch: the tile that is expected to be the fastest, or the wanted one where that is above 0; with the number
    of sweeps that the launch does, of as many as are left. Number 0 is the leaf, which costs `cf_leaf` where it may be
    taken: where no tile is better, and where none fits. */
-static inline cf_tiling rounded_tile(const cf_machine *machine, int n, int cf_together, long long cf_left,
-    int cf_wanted, cf_count cf_leaf)
+static inline cf_tiling rounded_tile(const cf_machine *machine, int n, int cf_width, long long cf_left, int cf_wanted,
+    cf_count cf_leaf)
 {
   const cf_tiling cf_none = { 0, 1, CF_SATURATED };
   cf_tiling cf_best = cf_none;
   int cf_number;
   for (cf_number = 1; cf_wanted != 0 && cf_number <= 5; cf_number++)
     if (cf_wanted < 0 || cf_wanted > 5 || cf_wanted == cf_number)
-      cf_consider(&cf_best, cf_number, 1, rounded_tile_cost(cf_number, machine, n, cf_together, 1));
+      cf_consider(&cf_best, cf_number, 1, rounded_tile_cost(cf_number, machine, n, cf_width, 1));
   if (cf_wanted <= 0) cf_consider(&cf_best, 0, 1, cf_leaf);
   (void)cf_left;
   return cf_best;
@@ -1253,7 +1251,7 @@ static inline cf_count every_left_out(const cf_machine *machine, int n, const ev
 
 /* Cycles that a launch of a tile takes, about: to compare it with others. CF_SATURATED where it does not fit.
     */
-static inline cf_count every_tile_cost(int cf_number, const cf_machine *machine, int n, int cf_together, int cf_sweeps)
+static inline cf_count every_tile_cost(int cf_number, const cf_machine *machine, int n, int cf_width, int cf_sweeps)
 {
   static const cf_tile_work cf_works[] = {
     /* T0 = 256, U0 = 4, M = 4 */
@@ -1267,7 +1265,7 @@ static inline cf_count every_tile_cost(int cf_number, const cf_machine *machine,
   cf_extent cf_launch = { 0, 1, 0, 0, 0, 0, 0, 0 };
   const cf_tile_work *cf_work_of = cf_works;
   (void)cf_sweeps;
-  (void)cf_together;
+  (void)cf_width;
   switch (cf_number) {
   case 1: /* T0 = 256, U0 = 4, M = 4 */
     if (!(44 <= cf_amount(machine->registers_per_thread) && 256 <= cf_amount(machine->threads_per_block)
@@ -1302,7 +1300,7 @@ static inline cf_count every_tile_cost(int cf_number, const cf_machine *machine,
 /* What to launch: the tile that is expected to be the fastest, or the wanted one where that is above 0; with the number
    of sweeps that the launch does, of as many as are left. Number 0 is the leaf, which costs `cf_leaf` where it may be
    taken: where no tile is better, and where none fits. */
-static inline cf_tiling every_tile(const cf_machine *machine, int n, int cf_together, long long cf_left, int cf_wanted,
+static inline cf_tiling every_tile(const cf_machine *machine, int n, int cf_width, long long cf_left, int cf_wanted,
     cf_count cf_leaf)
 {
   const cf_tiling cf_none = { 0, 1, CF_SATURATED };
@@ -1310,7 +1308,7 @@ static inline cf_tiling every_tile(const cf_machine *machine, int n, int cf_toge
   int cf_number;
   for (cf_number = 1; cf_wanted != 0 && cf_number <= 2; cf_number++)
     if (cf_wanted < 0 || cf_wanted > 2 || cf_wanted == cf_number)
-      cf_consider(&cf_best, cf_number, 1, every_tile_cost(cf_number, machine, n, cf_together, 1));
+      cf_consider(&cf_best, cf_number, 1, every_tile_cost(cf_number, machine, n, cf_width, 1));
   if (cf_wanted <= 0) cf_consider(&cf_best, 0, 1, cf_leaf);
   (void)cf_left;
   return cf_best;

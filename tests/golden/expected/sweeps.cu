@@ -38,7 +38,7 @@ extern "C" __global__ void sweeps_2_leaf0(
 #line "sweeps.cu"
 }
 
-template <int T0, int U0, int M, int cf_together>
+template <int T0, int U0, int M, int cf_width>
 __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) sweeps_1_tile(
     const float *__restrict__ a,
     float *__restrict__ b,
@@ -48,7 +48,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) sweeps_1_tile(
   const int block = blockIdx.x;
   const int t0 = threadIdx.x;
   const int o0 = block * (T0 * U0) - 1;
-  if (1 < cf_together && U0 % 4 == 0) {
+  if (1 < cf_width && U0 % 4 == 0) {
     #pragma unroll
     for (int vector = 0; vector < U0 / 4; vector++) {
       const int first = o0 + 4 * (vector * T0 + t0);
@@ -57,14 +57,14 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) sweeps_1_tile(
         float value_b[4];
         float window_a[6];
         window_a[0] = a[first];
-        cf_vectors<cf_together, 4, 4>(&window_a[1], &a[first + 1]);
+        cf_vectors<cf_width, 4, 4>(&window_a[1], &a[first + 1]);
         window_a[5] = a[first + 5];
         #pragma unroll
         for (int point = 0; point < 4; point++)
 #line 7 "sweeps.mf"
           value_b[point] = 0.5f * (window_a[point] + window_a[point + 2]);
 #line "sweeps.cu"
-        cf_store_vector<cf_together>(&b[first + 1], &value_b[0]);
+        cf_store_vector<cf_width>(&b[first + 1], &value_b[0]);
       } else {
         // predicate(b): points inside of the limits, one by one
         for (int point = 0; point < 4; point++) {
@@ -95,7 +95,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) sweeps_1_tile(
       }
     } else if (U0 * 3 <= 24) {
 #line "sweeps.cu"
-      // predicate(b): points outside of the limits do what the last ones inside do, and store nothing
+      // predicate(b): points outside do what the last ones inside do, up to 24 reads at a time, and store nothing
       float value[U0];
       #pragma unroll
       for (int r0 = 0; r0 < U0; r0++) {
@@ -134,14 +134,14 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) sweeps_1_time(
     int sweeps)
 {
   static_assert(K % 2 == 1 && 1 <= T0 * U0 - 2 * (K - 1), "sizes of a tile for which there is no kernel");
-  CF_SHARED(cf_pieces);  // 2*T0*U0 words of 4 bytes
+  CF_SHARED(cf_smem);  // 2*T0*U0 words of 4 bytes
   // cut(i): tiles of T0*U0 points
   const int block = blockIdx.x;
   const int t0 = threadIdx.x;
   const int o0 = block * (T0 * U0 - 2 * (K - 1)) - (K - 1);
   // stage(b, a): the block's tile of both grids in shared memory, from sweep to sweep
-  float *const first_grid = (float *)cf_pieces;
-  float *const second_grid = (float *)(cf_pieces + T0 * U0 * 4);
+  float *const first_grid = (float *)cf_smem;
+  float *const second_grid = (float *)(cf_smem + T0 * U0 * 4);
   // stage(b, a): what neighbours read outside of the limits
   if (o0 < 0 || i_limit < o0 + T0 * U0)
     for (int r0 = 0; r0 < U0; r0++) {
@@ -310,7 +310,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) sweeps_2_tile(
     }
   } else if (U0 * 2 <= 24) {
 #line "sweeps.cu"
-    // predicate(a): points outside of the limits do what the last ones inside do, and store nothing
+    // predicate(a): points outside do what the last ones inside do, up to 24 reads at a time, and store nothing
     float value[U0];
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
@@ -348,14 +348,14 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) sweeps_2_time(
     int sweeps)
 {
   static_assert(K % 2 == 1 && 1 <= T0 * U0 - 2 * (K - 1), "sizes of a tile for which there is no kernel");
-  CF_SHARED(cf_pieces);  // 2*T0*U0 words of 4 bytes
+  CF_SHARED(cf_smem);  // 2*T0*U0 words of 4 bytes
   // cut(i): tiles of T0*U0 points
   const int block = blockIdx.x;
   const int t0 = threadIdx.x;
   const int o0 = block * (T0 * U0 - 2 * (K - 1)) - (K - 1);
   // stage(a, b): the block's tile of both grids in shared memory, from sweep to sweep
-  float *const first_grid = (float *)cf_pieces;
-  float *const second_grid = (float *)(cf_pieces + T0 * U0 * 4);
+  float *const first_grid = (float *)cf_smem;
+  float *const second_grid = (float *)(cf_smem + T0 * U0 * 4);
   // stage(a, b): what neighbours read outside of the limits
   if (o0 < 0 || i_limit < o0 + T0 * U0)
     for (int r0 = 0; r0 < U0; r0++) {
@@ -518,7 +518,7 @@ static int sweeps_1_leaf0_run(cf_call *cf_state, int cf_leaf, float *a, float *b
   return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
 }
 
-static int sweeps_1_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, int U0, int cf_together, float *a,
+static int sweeps_1_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, int U0, int cf_width, float *a,
     float *b, int n)
 {
   static cf_kernel cf_kernels[] = {
@@ -538,7 +538,7 @@ static int sweeps_1_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, in
     0, // words of shared memory
   };
   void *cf_arguments[] = { &a, &b, &cf_given_i_limit, 0 };
-  return cf_launch(cf_state, cf_leaf, &cf_kernels[3 * cf_instance + (cf_together == 4 ? 0 : cf_together == 2 ? 1 : 2)],
+  return cf_launch(cf_state, cf_leaf, &cf_kernels[3 * cf_instance + (cf_width == 4 ? 0 : cf_width == 2 ? 1 : 2)],
       &cf_sizes, cf_arguments);
 }
 
@@ -569,7 +569,7 @@ static int sweeps_1_run(cf_call *cf_state, float *a, float *b, int n, int B, int
   if (cf_is_empty(cf_div(cf_sub(cf_add(cf_sub(n, 2), B), 1), B))) return CF_OK; // (n - 2 + B - 1) / B
   const long long cf_left = cf_mul(2, cf_sub(T, t)); // 2 * (T - t)
   if (cf_is_done(cf_state, cf_left, 3)) return CF_OK;
-  const int cf_together = cf_begins(a) && cf_begins(b) ? 4 : cf_begins(a) && cf_begins(b) ? 2 : 1;
+  const int cf_width = cf_begins(a) && cf_begins(b) ? 4 : cf_begins(a) && cf_begins(b) ? 2 : 1;
   // The last choice of this thread, which only these numbers decide about.
   static CF_THREAD_LOCAL struct {
     bool known;
@@ -578,7 +578,7 @@ static int sweeps_1_run(cf_call *cf_state, float *a, float *b, int n, int B, int
     cf_tiling tile;
     cf_count left_out;
   } cf_last;
-  const long long cf_numbers[] = { n, B, cf_together, cf_left, cf_state->tile };
+  const long long cf_numbers[] = { n, B, cf_width, cf_left, cf_state->tile };
   if (!cf_last.known || !cf_is_same(cf_last.numbers, cf_numbers, sizeof cf_numbers) ||
       !cf_is_same(&cf_last.machine, cf_state->machine, sizeof cf_last.machine)) {
     cf_last.known = true;
@@ -590,7 +590,7 @@ static int sweeps_1_run(cf_call *cf_state, float *a, float *b, int n, int B, int
     cf_last.tile.cost = CF_SATURATED;
     if (sweeps_1_select(cf_state->machine, n, &cf_params, &cf_chosen) == CF_OK)
       cf_last.tile.cost = sweeps_1_leaf_cost(cf_chosen.leaf, cf_state->machine, n, &cf_params, CF_SATURATED);
-    cf_last.tile = sweeps_1_tile(cf_state->machine, n, cf_together, cf_left, cf_state->tile, cf_last.tile.cost);
+    cf_last.tile = sweeps_1_tile(cf_state->machine, n, cf_width, cf_left, cf_state->tile, cf_last.tile.cost);
   }
   const cf_tiling cf_tile = cf_last.tile;
   cf_state->left_out = cf_plus(cf_state->left_out, cf_last.left_out);
@@ -600,9 +600,9 @@ static int sweeps_1_run(cf_call *cf_state, float *a, float *b, int n, int B, int
   const int cf_sweeps = cf_tile.sweeps;
   switch (cf_tile.number) {
   case 1:
-    return sweeps_1_tile_run(cf_state, cf_chosen.leaf, 0, 256, 4, cf_together, a, b, n);
+    return sweeps_1_tile_run(cf_state, cf_chosen.leaf, 0, 256, 4, cf_width, a, b, n);
   case 2:
-    return sweeps_1_tile_run(cf_state, cf_chosen.leaf, 1, 128, 1, cf_together, a, b, n);
+    return sweeps_1_tile_run(cf_state, cf_chosen.leaf, 1, 128, 1, cf_width, a, b, n);
   case 3:
     return cf_swept(cf_state, cf_sweeps, 0,
         sweeps_1_time_run(cf_state, cf_chosen.leaf, 0, 256, 4, 19, cf_sweeps, a, b, n));

@@ -149,10 +149,9 @@ static inline cf_count sweeps_1_left_out(const cf_machine *machine, int n, const
 }
 
 /* Cycles that a launch of a tile takes, about: to compare it with others. CF_SATURATED where it does not fit.
-   cf_together: how many elements an access takes, 4 where data and rows begin at multiples of 16 bytes,
+   cf_width: how many elements an access takes, 4 where data and rows begin at multiples of 16 bytes,
    perhaps 2, else 1. */
-static inline cf_count sweeps_1_tile_cost(int cf_number, const cf_machine *machine, int n, int cf_together,
-    int cf_sweeps)
+static inline cf_count sweeps_1_tile_cost(int cf_number, const cf_machine *machine, int n, int cf_width, int cf_sweeps)
 {
   static const cf_tile_work cf_works[] = {
     /* T0 = 256, U0 = 4, M = 8, 4 together */
@@ -184,7 +183,7 @@ static inline cf_count sweeps_1_tile_cost(int cf_number, const cf_machine *machi
   case 1: /* T0 = 256, U0 = 4, M = 8 */
     if (!(44 <= cf_amount(machine->registers_per_thread) && 256 <= cf_amount(machine->threads_per_block)
         && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
-    cf_work_of += cf_together == 4 ? 0 : cf_together == 2 ? 1 : 2;
+    cf_work_of += cf_width == 4 ? 0 : cf_width == 2 ? 1 : 2;
     cf_launch.blocks = cf_tiles(cf_limit0, 1, 1024);
     cf_launch.steps = 0;
     cf_launch.bytes = cf_plus(cf_times(4, cf_number_of(cf_limit0)), cf_times(4, cf_number_of(cf_limit0)));
@@ -193,7 +192,7 @@ static inline cf_count sweeps_1_tile_cost(int cf_number, const cf_machine *machi
   case 2: /* T0 = 128, U0 = 1, M = 16 */
     if (!(41 <= cf_amount(machine->registers_per_thread) && 128 <= cf_amount(machine->threads_per_block)
         && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
-    cf_work_of += cf_together == 4 ? 3 : cf_together == 2 ? 4 : 5;
+    cf_work_of += cf_width == 4 ? 3 : cf_width == 2 ? 4 : 5;
     cf_launch.blocks = cf_tiles(cf_limit0, 1, 128);
     cf_launch.steps = 0;
     cf_launch.bytes = cf_plus(cf_times(4, cf_number_of(cf_limit0)), cf_times(4, cf_number_of(cf_limit0)));
@@ -218,8 +217,8 @@ static inline cf_count sweeps_1_tile_cost(int cf_number, const cf_machine *machi
 /* What to launch: the tile that is expected to be the fastest, or the wanted one where that is above 0; with the number
    of sweeps that the launch does, of as many as are left. Number 0 is the leaf, which costs `cf_leaf` where it may be
    taken: where no tile is better, and where none fits. */
-static inline cf_tiling sweeps_1_tile(const cf_machine *machine, int n, int cf_together, long long cf_left,
-    int cf_wanted, cf_count cf_leaf)
+static inline cf_tiling sweeps_1_tile(const cf_machine *machine, int n, int cf_width, long long cf_left, int cf_wanted,
+    cf_count cf_leaf)
 {
   const cf_tiling cf_none = { 0, 1, CF_SATURATED };
   cf_tiling cf_best = cf_none;
@@ -228,12 +227,12 @@ static inline cf_tiling sweeps_1_tile(const cf_machine *machine, int n, int cf_t
   int cf_number;
   for (cf_number = 1; cf_wanted != 0 && cf_number <= 2; cf_number++)
     if (cf_wanted < 0 || cf_wanted > 2 || cf_wanted == cf_number)
-      cf_consider(&cf_best, cf_number, 1, sweeps_1_tile_cost(cf_number, machine, n, cf_together, 1));
+      cf_consider(&cf_best, cf_number, 1, sweeps_1_tile_cost(cf_number, machine, n, cf_width, 1));
   if (cf_wanted <= 0) cf_consider(&cf_best, 0, 1, cf_leaf);
   for (cf_number = 3; cf_wanted != 0 && cf_left > 3 && cf_number <= 3; cf_number++) {
     const int cf_done = cf_sweeps_at_once(cf_left - 1, cf_most_sweeps[cf_number - 3]);
     if (cf_wanted < 0 || cf_wanted == cf_number)
-      cf_consider(&cf_several, cf_number, cf_done, sweeps_1_tile_cost(cf_number, machine, n, cf_together, cf_done));
+      cf_consider(&cf_several, cf_number, cf_done, sweeps_1_tile_cost(cf_number, machine, n, cf_width, cf_done));
   }
   if (cf_several.number
       && (cf_wanted > 0 || cf_best.cost == CF_SATURATED
@@ -360,8 +359,7 @@ static inline cf_count sweeps_2_left_out(const cf_machine *machine, int n, const
 
 /* Cycles that a launch of a tile takes, about: to compare it with others. CF_SATURATED where it does not fit.
     */
-static inline cf_count sweeps_2_tile_cost(int cf_number, const cf_machine *machine, int n, int cf_together,
-    int cf_sweeps)
+static inline cf_count sweeps_2_tile_cost(int cf_number, const cf_machine *machine, int n, int cf_width, int cf_sweeps)
 {
   static const cf_tile_work cf_works[] = {
     /* T0 = 256, U0 = 4, M = 8 */
@@ -377,7 +375,7 @@ static inline cf_count sweeps_2_tile_cost(int cf_number, const cf_machine *machi
   const long long cf_limit0 = cf_sub(n, 2); /* n - 2 */
   cf_extent cf_launch = { 0, 1, 0, 0, 0, 0, 0, 0 };
   const cf_tile_work *cf_work_of = cf_works;
-  (void)cf_together;
+  (void)cf_width;
   switch (cf_number) {
   case 1: /* T0 = 256, U0 = 4, M = 8 */
     if (!(44 <= cf_amount(machine->registers_per_thread) && 256 <= cf_amount(machine->threads_per_block)
@@ -416,8 +414,8 @@ static inline cf_count sweeps_2_tile_cost(int cf_number, const cf_machine *machi
 /* What to launch: the tile that is expected to be the fastest, or the wanted one where that is above 0; with the number
    of sweeps that the launch does, of as many as are left. Number 0 is the leaf, which costs `cf_leaf` where it may be
    taken: where no tile is better, and where none fits. */
-static inline cf_tiling sweeps_2_tile(const cf_machine *machine, int n, int cf_together, long long cf_left,
-    int cf_wanted, cf_count cf_leaf)
+static inline cf_tiling sweeps_2_tile(const cf_machine *machine, int n, int cf_width, long long cf_left, int cf_wanted,
+    cf_count cf_leaf)
 {
   const cf_tiling cf_none = { 0, 1, CF_SATURATED };
   cf_tiling cf_best = cf_none;
@@ -426,12 +424,12 @@ static inline cf_tiling sweeps_2_tile(const cf_machine *machine, int n, int cf_t
   int cf_number;
   for (cf_number = 1; cf_wanted != 0 && cf_number <= 2; cf_number++)
     if (cf_wanted < 0 || cf_wanted > 2 || cf_wanted == cf_number)
-      cf_consider(&cf_best, cf_number, 1, sweeps_2_tile_cost(cf_number, machine, n, cf_together, 1));
+      cf_consider(&cf_best, cf_number, 1, sweeps_2_tile_cost(cf_number, machine, n, cf_width, 1));
   if (cf_wanted <= 0) cf_consider(&cf_best, 0, 1, cf_leaf);
   for (cf_number = 3; cf_wanted != 0 && cf_left > 3 && cf_number <= 3; cf_number++) {
     const int cf_done = cf_sweeps_at_once(cf_left - 1, cf_most_sweeps[cf_number - 3]);
     if (cf_wanted < 0 || cf_wanted == cf_number)
-      cf_consider(&cf_several, cf_number, cf_done, sweeps_2_tile_cost(cf_number, machine, n, cf_together, cf_done));
+      cf_consider(&cf_several, cf_number, cf_done, sweeps_2_tile_cost(cf_number, machine, n, cf_width, cf_done));
   }
   if (cf_several.number
       && (cf_wanted > 0 || cf_best.cost == CF_SATURATED

@@ -186,9 +186,9 @@ static inline cf_count f_left_out(const cf_machine *machine, int m, int n, int k
 }
 
 /* Cycles that a launch of a tile takes, about: to compare it with others. CF_SATURATED where it does not fit.
-   cf_together: how many elements an access takes, 4 where data and rows begin at multiples of 16 bytes,
+   cf_width: how many elements an access takes, 4 where data and rows begin at multiples of 16 bytes,
    perhaps 2, else 1. */
-static inline cf_count f_tile_cost(int cf_number, const cf_machine *machine, int m, int n, int k, int cf_together,
+static inline cf_count f_tile_cost(int cf_number, const cf_machine *machine, int m, int n, int k, int cf_width,
     int cf_sweeps)
 {
   static const cf_tile_work cf_works[] = {
@@ -276,7 +276,7 @@ static inline cf_count f_tile_cost(int cf_number, const cf_machine *machine, int
     if (!(24960 <= cf_amount(machine->shared_words_per_block) && 256 <= cf_amount(machine->threads_per_block)
         && 168 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED
         && cf_limit(cf_limit1) != CF_UNDEFINED && cf_limit(cf_limit2) != CF_UNDEFINED)) return CF_SATURATED;
-    cf_work_of += cf_together == 4 ? 0 : 1;
+    cf_work_of += cf_width == 4 ? 0 : 1;
     cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 128), cf_tiles(cf_limit1, 0, 128));
     cf_launch.steps = cf_number_of(cf_limit2) / 16;
     cf_launch.parts = (cf_count)(cf_number_of(cf_limit2) % 16 != 0);
@@ -290,7 +290,7 @@ static inline cf_count f_tile_cost(int cf_number, const cf_machine *machine, int
     if (!(16640 <= cf_amount(machine->shared_words_per_block) && 256 <= cf_amount(machine->threads_per_block)
         && 168 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED
         && cf_limit(cf_limit1) != CF_UNDEFINED && cf_limit(cf_limit2) != CF_UNDEFINED)) return CF_SATURATED;
-    cf_work_of += cf_together == 4 ? 2 : 3;
+    cf_work_of += cf_width == 4 ? 2 : 3;
     cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 128), cf_tiles(cf_limit1, 0, 128));
     cf_launch.steps = cf_number_of(cf_limit2) / 8;
     cf_launch.parts = (cf_count)(cf_number_of(cf_limit2) % 8 != 0);
@@ -304,7 +304,7 @@ static inline cf_count f_tile_cost(int cf_number, const cf_machine *machine, int
     if (!(12544 <= cf_amount(machine->shared_words_per_block) && 128 <= cf_amount(machine->threads_per_block)
         && 168 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED
         && cf_limit(cf_limit1) != CF_UNDEFINED && cf_limit(cf_limit2) != CF_UNDEFINED)) return CF_SATURATED;
-    cf_work_of += cf_together == 4 ? 4 : 5;
+    cf_work_of += cf_width == 4 ? 4 : 5;
     cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 64), cf_tiles(cf_limit1, 0, 128));
     cf_launch.steps = cf_number_of(cf_limit2) / 8;
     cf_launch.parts = (cf_count)(cf_number_of(cf_limit2) % 8 != 0);
@@ -318,7 +318,7 @@ static inline cf_count f_tile_cost(int cf_number, const cf_machine *machine, int
     if (!(25088 <= cf_amount(machine->shared_words_per_block) && 256 <= cf_amount(machine->threads_per_block)
         && 120 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED
         && cf_limit(cf_limit1) != CF_UNDEFINED && cf_limit(cf_limit2) != CF_UNDEFINED)) return CF_SATURATED;
-    cf_work_of += cf_together == 4 ? 6 : 7;
+    cf_work_of += cf_width == 4 ? 6 : 7;
     cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 64), cf_tiles(cf_limit1, 0, 128));
     cf_launch.steps = cf_number_of(cf_limit2) / 16;
     cf_launch.parts = (cf_count)(cf_number_of(cf_limit2) % 16 != 0);
@@ -332,7 +332,7 @@ static inline cf_count f_tile_cost(int cf_number, const cf_machine *machine, int
     if (!(19200 <= cf_amount(machine->shared_words_per_block) && 128 <= cf_amount(machine->threads_per_block)
         && 88 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED
         && cf_limit(cf_limit1) != CF_UNDEFINED && cf_limit(cf_limit2) != CF_UNDEFINED)) return CF_SATURATED;
-    cf_work_of += cf_together == 4 ? 8 : 9;
+    cf_work_of += cf_width == 4 ? 8 : 9;
     cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 32), cf_tiles(cf_limit1, 0, 64));
     cf_launch.steps = cf_number_of(cf_limit2) / 32;
     cf_launch.parts = (cf_count)(cf_number_of(cf_limit2) % 32 != 0);
@@ -346,7 +346,7 @@ static inline cf_count f_tile_cost(int cf_number, const cf_machine *machine, int
     if (!(4352 <= cf_amount(machine->shared_words_per_block) && 64 <= cf_amount(machine->threads_per_block)
         && 88 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED
         && cf_limit(cf_limit1) != CF_UNDEFINED && cf_limit(cf_limit2) != CF_UNDEFINED)) return CF_SATURATED;
-    cf_work_of += cf_together == 4 ? 10 : 11;
+    cf_work_of += cf_width == 4 ? 10 : 11;
     cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 32), cf_tiles(cf_limit1, 0, 32));
     cf_launch.steps = cf_number_of(cf_limit2) / 16;
     cf_launch.parts = (cf_count)(cf_number_of(cf_limit2) % 16 != 0);
@@ -360,7 +360,7 @@ static inline cf_count f_tile_cost(int cf_number, const cf_machine *machine, int
     if (!(8448 <= cf_amount(machine->shared_words_per_block) && 64 <= cf_amount(machine->threads_per_block)
         && 168 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED
         && cf_limit(cf_limit1) != CF_UNDEFINED && cf_limit(cf_limit2) != CF_UNDEFINED)) return CF_SATURATED;
-    cf_work_of += cf_together == 4 ? 12 : 13;
+    cf_work_of += cf_width == 4 ? 12 : 13;
     cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 64), cf_tiles(cf_limit1, 0, 64));
     cf_launch.steps = cf_number_of(cf_limit2) / 8;
     cf_launch.parts = (cf_count)(cf_number_of(cf_limit2) % 8 != 0);
@@ -375,7 +375,7 @@ static inline cf_count f_tile_cost(int cf_number, const cf_machine *machine, int
         && 256 <= cf_amount(machine->threads_per_block) && 168 <= cf_amount(machine->registers_per_thread)
         && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED
         && cf_limit(cf_limit2) != CF_UNDEFINED)) return CF_SATURATED;
-    cf_work_of += cf_together == 4 ? 14 : 15;
+    cf_work_of += cf_width == 4 ? 14 : 15;
     cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 128), cf_tiles(cf_limit1, 0, 128));
     cf_launch.steps = cf_number_of(cf_limit2) / 16;
     cf_launch.parts = (cf_count)(cf_number_of(cf_limit2) % 16 != 0);
@@ -391,7 +391,7 @@ static inline cf_count f_tile_cost(int cf_number, const cf_machine *machine, int
         && 128 <= cf_amount(machine->threads_per_block) && 120 <= cf_amount(machine->registers_per_thread)
         && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED
         && cf_limit(cf_limit2) != CF_UNDEFINED)) return CF_SATURATED;
-    cf_work_of += cf_together == 4 ? 16 : 17;
+    cf_work_of += cf_width == 4 ? 16 : 17;
     cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 64), cf_tiles(cf_limit1, 0, 64));
     cf_launch.steps = cf_number_of(cf_limit2) / 16;
     cf_launch.parts = (cf_count)(cf_number_of(cf_limit2) % 16 != 0);
@@ -411,7 +411,7 @@ static inline cf_count f_tile_cost(int cf_number, const cf_machine *machine, int
 /* What to launch: the tile that is expected to be the fastest, or the wanted one where that is above 0; with the number
    of sweeps that the launch does, of as many as are left. Number 0 is the leaf, which costs `cf_leaf` where it may be
    taken: where no tile is better, and where none fits. */
-static inline cf_tiling f_tile(const cf_machine *machine, int m, int n, int k, int cf_together, long long cf_left,
+static inline cf_tiling f_tile(const cf_machine *machine, int m, int n, int k, int cf_width, long long cf_left,
     int cf_wanted, cf_count cf_leaf)
 {
   const cf_tiling cf_none = { 0, 1, CF_SATURATED };
@@ -419,7 +419,7 @@ static inline cf_tiling f_tile(const cf_machine *machine, int m, int n, int k, i
   int cf_number;
   for (cf_number = 1; cf_wanted != 0 && cf_number <= 9; cf_number++)
     if (cf_wanted < 0 || cf_wanted > 9 || cf_wanted == cf_number)
-      cf_consider(&cf_best, cf_number, 1, f_tile_cost(cf_number, machine, m, n, k, cf_together, 1));
+      cf_consider(&cf_best, cf_number, 1, f_tile_cost(cf_number, machine, m, n, k, cf_width, 1));
   if (cf_wanted <= 0) cf_consider(&cf_best, 0, 1, cf_leaf);
   (void)cf_left;
   return cf_best;

@@ -103,7 +103,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) transpose_tile
     int i_limit,
     int j_limit)
 {
-  CF_SHARED(cf_pieces);  // T0*T1*U0*U1 + T1*U1 words of 4 bytes
+  CF_SHARED(cf_smem);  // T0*T1*U0*U1 + T1*U1 words of 4 bytes
   // cut(i, j): tiles of T0*U0 x T1*U1 points
   const int block = blockIdx.x;
   const int t0 = threadIdx.y;
@@ -114,7 +114,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) transpose_tile
   const int o0 = i0 * (T0 * U0);
   const int o1 = i1 * (T1 * U1);
   // stage(c): T1*U1 x T0*U0 elements through shared memory, transposed
-  float *const shared_c = (float *)cf_pieces;
+  float *const shared_c = (float *)cf_smem;
   if (o0 + T0 * U0 <= i_limit && o1 + T1 * U1 <= j_limit) {
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
@@ -219,7 +219,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) transpose_tile
     }
   } else if (U0 * U1 * 2 <= 24) {
 #line "transpose.cu"
-    // predicate(c): points outside of the limits do what the last ones inside do, and store nothing
+    // predicate(c): points outside do what the last ones inside do, up to 24 reads at a time, and store nothing
     float value[U0][U1];
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {

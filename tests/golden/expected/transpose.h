@@ -290,7 +290,7 @@ static inline cf_count transpose_left_out(const cf_machine *machine, int N, int 
 /* Cycles that a launch of a tile takes, about: to compare it with others. CF_SATURATED where it does not fit.
     */
 static inline cf_count transpose_tile_cost(int cf_number, const cf_machine *machine, int N, int B0, int B1, int s,
-    int dim0, int dim1, int cf_together, int cf_sweeps)
+    int dim0, int dim1, int cf_width, int cf_sweeps)
 {
   static const cf_tile_work cf_works[] = {
     /* T0 = 16, T1 = 32, U0 = 4, U1 = 2, M = 2 */
@@ -314,7 +314,7 @@ static inline cf_count transpose_tile_cost(int cf_number, const cf_machine *mach
   cf_extent cf_launch = { 0, 1, 0, 0, 0, 0, 0, 0 };
   const cf_tile_work *cf_work_of = cf_works;
   (void)cf_sweeps;
-  (void)cf_together;
+  (void)cf_width;
   switch (cf_number) {
   case 1: /* T0 = 16, T1 = 32, U0 = 4, U1 = 2, M = 2 */
     if (!(512 <= cf_amount(machine->threads_per_block) && 4160 <= cf_amount(machine->shared_words_per_block)
@@ -386,7 +386,7 @@ static inline cf_count transpose_tile_cost(int cf_number, const cf_machine *mach
    of sweeps that the launch does, of as many as are left. Number 0 is the leaf, which costs `cf_leaf` where it may be
    taken: where no tile is better, and where none fits. */
 static inline cf_tiling transpose_tile(const cf_machine *machine, int N, int B0, int B1, int s, int dim0, int dim1,
-    int cf_together, long long cf_left, int cf_wanted, cf_count cf_leaf)
+    int cf_width, long long cf_left, int cf_wanted, cf_count cf_leaf)
 {
   const cf_tiling cf_none = { 0, 1, CF_SATURATED };
   cf_tiling cf_best = cf_none;
@@ -394,7 +394,7 @@ static inline cf_tiling transpose_tile(const cf_machine *machine, int N, int B0,
   for (cf_number = 1; cf_wanted != 0 && cf_number <= 5; cf_number++)
     if (cf_wanted < 0 || cf_wanted > 5 || cf_wanted == cf_number)
       cf_consider(&cf_best, cf_number, 1,
-          transpose_tile_cost(cf_number, machine, N, B0, B1, s, dim0, dim1, cf_together, 1));
+          transpose_tile_cost(cf_number, machine, N, B0, B1, s, dim0, dim1, cf_width, 1));
   if (cf_wanted <= 0) cf_consider(&cf_best, 0, 1, cf_leaf);
   (void)cf_left;
   return cf_best;

@@ -28,7 +28,7 @@ extern "C" __global__ void triangle_leaf0(
 #line "triangle.cu"
 }
 
-template <int T0, int U0, int H, int D, int S, int M, int cf_together>
+template <int T0, int U0, int H, int D, int S, int M, int cf_width>
 __global__ void __launch_bounds__(T0 * H, CF_BLOCKS(T0 * H, M)) triangle_tile(
     const float *__restrict__ a,
     const float *__restrict__ x,
@@ -39,20 +39,20 @@ __global__ void __launch_bounds__(T0 * H, CF_BLOCKS(T0 * H, M)) triangle_tile(
 {
   static_assert(D % 32 == 0 && T0 * H % (D / 4) == 0 && 1024 % (T0 * H) == 0 && S >= 2,
       "sizes of a tile for which there is no kernel");
-  CF_SHARED(cf_pieces);  // T0*U0*D*S + D*S words of 4 bytes
+  CF_SHARED(cf_smem);  // T0*U0*D*S + D*S words of 4 bytes
   // cut(i): tiles of T0*U0 points
   const int block = blockIdx.x;
   const int t0 = threadIdx.x;
   const int o0 = block * (T0 * U0);
-  float *const shared_a = (float *)cf_pieces;
-  float *const shared_x = (float *)(cf_pieces + T0 * U0 * D * S * 4);
+  float *const shared_a = (float *)cf_smem;
+  float *const shared_x = (float *)(cf_smem + T0 * U0 * D * S * 4);
   const int count = cf_block_steps(j_limit, o0 + T0 * U0 < i_limit ? o0 + T0 * U0 : i_limit);
   const int common = cf_block_steps(j_limit, o0 + 1);
   // stage(a): T0*U0 x D elements into shared memory, swizzled, S - 1 pieces ahead
-  cf_feed<float, cf_together, T0 * U0, D, 1, 0, D, T0 * H> feed_a(&a[o0 * a_stride0], a_stride0,
+  cf_tiled_copy<float, cf_width, T0 * U0, D, 1, 0, D, T0 * H> copy_a(&a[o0 * a_stride0], a_stride0,
       i_limit - o0, count, t0);
   // stage(x): 1 x D elements into shared memory, S - 1 pieces ahead
-  cf_feed<float, cf_together, 1, D, 0, 0, D, T0 * H> feed_x(&x[0], 1, 1, count, t0);
+  cf_tiled_copy<float, cf_width, 1, D, 0, 0, D, T0 * H> copy_x(&x[0], 1, 1, count, t0);
   // accumulate(sum): U0 values in registers while the loop runs
   float sum[U0];
   if (H == 1 || t0 < T0) {
@@ -65,8 +65,8 @@ __global__ void __launch_bounds__(T0 * H, CF_BLOCKS(T0 * H, M)) triangle_tile(
   // stage(a, x): the first S - 1 pieces
   #pragma unroll
   for (int ahead = 0; ahead < S - 1; ahead++) {
-    feed_a.stage(shared_a + ahead * (T0 * U0 * D));
-    feed_x.stage(shared_x + ahead * D);
+    copy_a.stage(shared_a + ahead * (T0 * U0 * D));
+    copy_x.stage(shared_x + ahead * D);
     cf_commit();
   }
   // cut(j): pieces of D steps
@@ -74,8 +74,8 @@ __global__ void __launch_bounds__(T0 * H, CF_BLOCKS(T0 * H, M)) triangle_tile(
   for (int step = 0; step < steps; step++) {
     cf_await<S - 2>();
     __syncthreads();
-    feed_a.stage(shared_a + (step + (S - 1)) % S * (T0 * U0 * D));
-    feed_x.stage(shared_x + (step + (S - 1)) % S * D);
+    copy_a.stage(shared_a + (step + (S - 1)) % S * (T0 * U0 * D));
+    copy_x.stage(shared_x + (step + (S - 1)) % S * D);
     cf_commit();
     const int slot = step % S;
     const int piece_a = slot * (T0 * U0 * D);
@@ -110,7 +110,7 @@ __global__ void __launch_bounds__(T0 * H, CF_BLOCKS(T0 * H, M)) triangle_tile(
 #line "triangle.cu"
   if (H == 1 || t0 < T0) {
     // accumulate(y): stored inside of the limits; addresses are not kept over the loop
-    const int e0 = cf_again(o0);
+    const int e0 = cf_opaque(o0);
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
       const int i = e0 + r0 * T0 + t0;
@@ -148,7 +148,7 @@ static int triangle_leaf0_run(cf_call *cf_state, int cf_leaf, const float *a, co
 }
 
 static int triangle_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, int U0, int H, int D, int S,
-    int cf_together, const float *a, const float *x, float *y, int n)
+    int cf_width, const float *a, const float *x, float *y, int n)
 {
   static cf_kernel cf_kernels[] = {
     { CF_KERNEL(triangle_tile<64, 1, 1, 128, 3, 2, 4>), {} },
@@ -177,8 +177,7 @@ static int triangle_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, in
     cf_add(cf_mul(D, cf_mul(S, cf_mul(T0, U0))), cf_mul(D, S)), // T0*U0*D*S + D*S words of shared memory
   };
   void *cf_arguments[] = { &a, &x, &y, &cf_given_a_stride0, &cf_given_i_limit, &cf_given_j_limit, 0 };
-  return cf_launch(cf_state, cf_leaf, &cf_kernels[2 * cf_instance + (cf_together == 4 ? 0 : 1)], &cf_sizes,
-      cf_arguments);
+  return cf_launch(cf_state, cf_leaf, &cf_kernels[2 * cf_instance + (cf_width == 4 ? 0 : 1)], &cf_sizes, cf_arguments);
 }
 
 static int triangle_run(cf_call *cf_state, const float *a, const float *x, float *y, int n, int B)
@@ -186,7 +185,7 @@ static int triangle_run(cf_call *cf_state, const float *a, const float *x, float
   cf_choice cf_chosen;
   triangle_params cf_params = { B, 0, };
   if (cf_is_empty(cf_div(cf_sub(cf_add(n, B), 1), B))) return CF_OK; // (n + B - 1) / B
-  const int cf_together = cf_begins(a) && n % 4 == 0 && cf_begins(x) ? 4 : 1;
+  const int cf_width = cf_begins(a) && n % 4 == 0 && cf_begins(x) ? 4 : 1;
   // The last choice of this thread, which only these numbers decide about.
   static CF_THREAD_LOCAL struct {
     bool known;
@@ -195,7 +194,7 @@ static int triangle_run(cf_call *cf_state, const float *a, const float *x, float
     cf_tiling tile;
     cf_count left_out;
   } cf_last;
-  const long long cf_numbers[] = { n, B, cf_together, 1, cf_state->tile };
+  const long long cf_numbers[] = { n, B, cf_width, 1, cf_state->tile };
   if (!cf_last.known || !cf_is_same(cf_last.numbers, cf_numbers, sizeof cf_numbers) ||
       !cf_is_same(&cf_last.machine, cf_state->machine, sizeof cf_last.machine)) {
     cf_last.known = true;
@@ -207,7 +206,7 @@ static int triangle_run(cf_call *cf_state, const float *a, const float *x, float
     cf_last.tile.cost = CF_SATURATED;
     if (triangle_select(cf_state->machine, n, &cf_params, &cf_chosen) == CF_OK)
       cf_last.tile.cost = triangle_leaf_cost(cf_chosen.leaf, cf_state->machine, n, &cf_params, CF_SATURATED);
-    cf_last.tile = triangle_tile(cf_state->machine, n, cf_together, 1, cf_state->tile, cf_last.tile.cost);
+    cf_last.tile = triangle_tile(cf_state->machine, n, cf_width, 1, cf_state->tile, cf_last.tile.cost);
   }
   const cf_tiling cf_tile = cf_last.tile;
   cf_state->left_out = cf_plus(cf_state->left_out, cf_last.left_out);
@@ -216,15 +215,15 @@ static int triangle_run(cf_call *cf_state, const float *a, const float *x, float
     cf_report(cf_state->why, CF_OK, cf_chosen.leaf = cf_tile.number, "", 0, 0);
   switch (cf_tile.number) {
   case 1:
-    return triangle_tile_run(cf_state, cf_chosen.leaf, 0, 64, 1, 1, 128, 3, cf_together, a, x, y, n);
+    return triangle_tile_run(cf_state, cf_chosen.leaf, 0, 64, 1, 1, 128, 3, cf_width, a, x, y, n);
   case 2:
-    return triangle_tile_run(cf_state, cf_chosen.leaf, 1, 32, 1, 4, 64, 4, cf_together, a, x, y, n);
+    return triangle_tile_run(cf_state, cf_chosen.leaf, 1, 32, 1, 4, 64, 4, cf_width, a, x, y, n);
   case 3:
-    return triangle_tile_run(cf_state, cf_chosen.leaf, 2, 16, 1, 16, 128, 4, cf_together, a, x, y, n);
+    return triangle_tile_run(cf_state, cf_chosen.leaf, 2, 16, 1, 16, 128, 4, cf_width, a, x, y, n);
   case 4:
-    return triangle_tile_run(cf_state, cf_chosen.leaf, 3, 16, 1, 8, 64, 4, cf_together, a, x, y, n);
+    return triangle_tile_run(cf_state, cf_chosen.leaf, 3, 16, 1, 8, 64, 4, cf_width, a, x, y, n);
   case 5:
-    return triangle_tile_run(cf_state, cf_chosen.leaf, 4, 8, 1, 32, 256, 4, cf_together, a, x, y, n);
+    return triangle_tile_run(cf_state, cf_chosen.leaf, 4, 8, 1, 32, 256, 4, cf_width, a, x, y, n);
   default:
     if (cf_state->tile > 0 && cf_state->tile <= 5)
       return cf_report(cf_state->why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1,

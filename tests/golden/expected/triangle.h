@@ -161,10 +161,9 @@ static inline cf_count triangle_left_out(const cf_machine *machine, int n, const
 }
 
 /* Cycles that a launch of a tile takes, about: to compare it with others. CF_SATURATED where it does not fit.
-   cf_together: how many elements an access takes, 4 where data and rows begin at multiples of 16 bytes,
+   cf_width: how many elements an access takes, 4 where data and rows begin at multiples of 16 bytes,
    perhaps 2, else 1. */
-static inline cf_count triangle_tile_cost(int cf_number, const cf_machine *machine, int n, int cf_together,
-    int cf_sweeps)
+static inline cf_count triangle_tile_cost(int cf_number, const cf_machine *machine, int n, int cf_width, int cf_sweeps)
 {
   static const cf_tile_work cf_works[] = {
     /* T0 = 64, U0 = 1, H = 1, D = 128, S = 3, M = 2, 4 together */
@@ -217,7 +216,7 @@ static inline cf_count triangle_tile_cost(int cf_number, const cf_machine *machi
   case 1: /* T0 = 64, U0 = 1, H = 1, D = 128, S = 3, M = 2 */
     if (!(24960 <= cf_amount(machine->shared_words_per_block) && 64 <= cf_amount(machine->threads_per_block)
         && 41 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
-    cf_work_of += cf_together == 4 ? 0 : 1;
+    cf_work_of += cf_width == 4 ? 0 : 1;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 64);
     cf_launch.steps = cf_number_of(cf_limit1) / 128;
     cf_launch.parts = 1;
@@ -230,7 +229,7 @@ static inline cf_count triangle_tile_cost(int cf_number, const cf_machine *machi
   case 2: /* T0 = 32, U0 = 1, H = 4, D = 64, S = 4, M = 4 */
     if (!(8448 <= cf_amount(machine->shared_words_per_block) && 128 <= cf_amount(machine->threads_per_block)
         && 41 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
-    cf_work_of += cf_together == 4 ? 2 : 3;
+    cf_work_of += cf_width == 4 ? 2 : 3;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 32);
     cf_launch.steps = cf_number_of(cf_limit1) / 64;
     cf_launch.parts = 1;
@@ -243,7 +242,7 @@ static inline cf_count triangle_tile_cost(int cf_number, const cf_machine *machi
   case 3: /* T0 = 16, U0 = 1, H = 16, D = 128, S = 4, M = 2 */
     if (!(8704 <= cf_amount(machine->shared_words_per_block) && 256 <= cf_amount(machine->threads_per_block)
         && 41 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
-    cf_work_of += cf_together == 4 ? 4 : 5;
+    cf_work_of += cf_width == 4 ? 4 : 5;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 16);
     cf_launch.steps = cf_number_of(cf_limit1) / 128;
     cf_launch.parts = 1;
@@ -256,7 +255,7 @@ static inline cf_count triangle_tile_cost(int cf_number, const cf_machine *machi
   case 4: /* T0 = 16, U0 = 1, H = 8, D = 64, S = 4, M = 4 */
     if (!(4352 <= cf_amount(machine->shared_words_per_block) && 128 <= cf_amount(machine->threads_per_block)
         && 41 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
-    cf_work_of += cf_together == 4 ? 6 : 7;
+    cf_work_of += cf_width == 4 ? 6 : 7;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 16);
     cf_launch.steps = cf_number_of(cf_limit1) / 64;
     cf_launch.parts = 1;
@@ -269,7 +268,7 @@ static inline cf_count triangle_tile_cost(int cf_number, const cf_machine *machi
   case 5: /* T0 = 8, U0 = 1, H = 32, D = 256, S = 4, M = 1 */
     if (!(9216 <= cf_amount(machine->shared_words_per_block) && 256 <= cf_amount(machine->threads_per_block)
         && 41 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
-    cf_work_of += cf_together == 4 ? 8 : 9;
+    cf_work_of += cf_width == 4 ? 8 : 9;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 8);
     cf_launch.steps = cf_number_of(cf_limit1) / 256;
     cf_launch.parts = 1;
@@ -288,15 +287,15 @@ static inline cf_count triangle_tile_cost(int cf_number, const cf_machine *machi
 /* What to launch: the tile that is expected to be the fastest, or the wanted one where that is above 0; with the number
    of sweeps that the launch does, of as many as are left. Number 0 is the leaf, which costs `cf_leaf` where it may be
    taken: where no tile is better, and where none fits. */
-static inline cf_tiling triangle_tile(const cf_machine *machine, int n, int cf_together, long long cf_left,
-    int cf_wanted, cf_count cf_leaf)
+static inline cf_tiling triangle_tile(const cf_machine *machine, int n, int cf_width, long long cf_left, int cf_wanted,
+    cf_count cf_leaf)
 {
   const cf_tiling cf_none = { 0, 1, CF_SATURATED };
   cf_tiling cf_best = cf_none;
   int cf_number;
   for (cf_number = 1; cf_wanted != 0 && cf_number <= 5; cf_number++)
     if (cf_wanted < 0 || cf_wanted > 5 || cf_wanted == cf_number)
-      cf_consider(&cf_best, cf_number, 1, triangle_tile_cost(cf_number, machine, n, cf_together, 1));
+      cf_consider(&cf_best, cf_number, 1, triangle_tile_cost(cf_number, machine, n, cf_width, 1));
   if (cf_wanted <= 0) cf_consider(&cf_best, 0, 1, cf_leaf);
   (void)cf_left;
   return cf_best;

@@ -102,7 +102,8 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) mix_tile(
     }
   } else if (U0 * 2 <= 24) {
 #line "types.cu"
-    // predicate(state, odd, out): points outside of the limits do what the last ones inside do, and store nothing
+    // predicate(state, odd, out): points outside do what the last ones inside do, up to 24 reads at a time, and store
+    // nothing
     unsigned short t[U0];
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {

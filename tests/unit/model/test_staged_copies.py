@@ -109,8 +109,8 @@ def _of_feed(kind: str, numbers: Mapping[str, int], *more: int) -> str:
     constants = ", ".join(map(str, (flag, numbers["rows"], numbers["columns"], *more)))
     call = f"{numbers['stride']}, {numbers['valid_rows']}, {numbers['valid_columns']}, thread"
     steps = (
-        "feed.fetch(); feed.put(shared);"
-        if kind == "cf_turned_feed" and numbers["vectors"]
+        "feed.prefetch(); feed.store(shared);"
+        if kind == "cf_transposed_copy" and numbers["vectors"]
         else "feed.stage(shared);"
     )
     body = f"{kind}<float, {constants}> feed(global, {call}); {steps}"
@@ -171,7 +171,7 @@ def test_every_lane_copies_what_the_kernels_copy(tmp_path: Path) -> None:
     lines = [
         *(
             _of_feed(
-                "cf_feed",
+                "cf_tiled_copy",
                 each,
                 each["swizzled"],
                 each["rows"],
@@ -181,7 +181,7 @@ def test_every_lane_copies_what_the_kernels_copy(tmp_path: Path) -> None:
             )
             for each in PIECES
         ),
-        *(_of_feed("cf_turned_feed", each, each["pitch"], each["threads"]) for each in (*TURNED, *HELD)),
+        *(_of_feed("cf_transposed_copy", each, each["pitch"], each["threads"]) for each in (*TURNED, *HELD)),
         *map(_of_box, BOXES),
         *map(_of_ring, ON_RINGS),
         *map(_of_row, ROWS),

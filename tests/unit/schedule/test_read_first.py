@@ -26,11 +26,11 @@ def tile_of(value: str) -> str:
 @pytest.mark.parametrize(
     ("value", "reads"),
     [
-        ("x[i] / w[i]", ["read_x[r0] = cf_again(x[i]);", "read_w[r0] = cf_again(w[i]);"]),
-        ("sqrtf(x[i]) + x[i]", ["read_x[r0] = cf_again(x[i]);"]),
+        ("x[i] / w[i]", ["read_x[r0] = cf_opaque(x[i]);", "read_w[r0] = cf_opaque(w[i]);"]),
+        ("sqrtf(x[i]) + x[i]", ["read_x[r0] = cf_opaque(x[i]);"]),
         # What is looked up is read with the number that it is looked up by.
-        ("1.0f / x[at[i]]", ["read_x[r0] = cf_again(x[at[i]]);"]),
-        ("x[i] / x[i + 1]", ["read_x[0][r0] = cf_again(x[i]);", "read_x[1][r0] = cf_again(x[i + 1]);"]),
+        ("1.0f / x[at[i]]", ["read_x[r0] = cf_opaque(x[at[i]]);"]),
+        ("x[i] / x[i + 1]", ["read_x[0][r0] = cf_opaque(x[i]);", "read_x[1][r0] = cf_opaque(x[i + 1]);"]),
     ],
 )
 def test_what_a_slow_operation_needs_is_read_for_all_points_first(value: str, reads: list[str]) -> None:
@@ -47,7 +47,7 @@ def test_what_the_compiler_moves_by_itself_is_left_alone(value: str) -> None:
 
 def test_only_what_every_point_reads_is_read_first() -> None:
     tile = tile_of("x[i] > 0.0f ? w[i] / x[i] : 0.0f")
-    assert "read_x[r0] = cf_again(x[i]);" in tile
+    assert "read_x[r0] = cf_opaque(x[i]);" in tile
     assert "read_w" not in tile
 
 

@@ -18,7 +18,7 @@ GATES = """void f(int m, int n, int k, const float x[m][k], {w}, float y[m][n], 
   }}
 }}
 """
-TOGETHER = "const float w[2][n][k]"
+WIDTH = "const float w[2][n][k]"
 SPELLINGS = {
     "two arrays": (
         "const float v[n][k], const float w[n][k]",
@@ -26,17 +26,17 @@ SPELLINGS = {
         "y[i][j] = s - 2 * t;",
     ),
     "one array": (
-        TOGETHER,
+        WIDTH,
         "float s = 1, t = 1; for (int l = 0; l < k; l++) { s += x[i][l] * w[0][j][l]; t += x[i][l] * w[1][j][l]; }"
         "y[i][j] = s - 2 * t;",
     ),
     "elements of a small array": (
-        TOGETHER,
+        WIDTH,
         "float s[2] = {1, 1}; for (int l = 0; l < k; l++) for (int q = 0; q < 2; q++) s[q] += x[i][l] * w[q][j][l];"
         "y[i][j] = s[0] - 2 * s[1];",
     ),
     "one after the other": (
-        TOGETHER,
+        WIDTH,
         "float s[2]; for (int q = 0; q < 2; q++) { float t = 1; for (int l = 0; l < k; l++) t += x[i][l] * w[q][j][l];"
         "s[q] = t; } y[i][j] = s[0] - 2 * s[1];",
     ),
@@ -66,7 +66,7 @@ def test_two_sums_are_a_product_in_every_spelling(name: str, tmp_path: Path) -> 
     ],
 )
 def test_other_arrays_stay_arrays(body: str, tmp_path: Path) -> None:
-    source = GATES.format(w=TOGETHER, body=body)
+    source = GATES.format(w=WIDTH, body=body)
     assert recipes_of(source)["product"] is not None
     arrays = {"x": (("m", "k"), "f4"), "w": ((2, "n", "k"), "f4"), "y": (("m", "n"), "f4")}
     run_all(source, arrays, [{"m": 5, "n": 6, "k": 7, "B0": 3, "B1": 4}], tmp_path)

@@ -39,7 +39,7 @@ def _program(loop: str, type: str = "float") -> str:
 
 def _vectors(source: str) -> set[str]:
     """The arrays that are read in vectors."""
-    return set(re.findall(r"cf_vectors<cf_together, 4, 4>\(&\w+\[0\], &(\w+)\[", sources_of(source)["f.cu"]))
+    return set(re.findall(r"cf_vectors<cf_width, 4, 4>\(&\w+\[0\], &(\w+)\[", sources_of(source)["f.cu"]))
 
 
 @pytest.mark.parametrize(

@@ -235,7 +235,7 @@ NEIGHBOURED = {
 @pytest.mark.parametrize("name", NEIGHBOURED)
 def test_behind_a_pointer_a_cut_vector_is_read_whole_between_other_rows(name: str) -> None:
     text = " ".join(sources_of(CASES[name][0])["f.cu"].split())
-    assert f"(cf_together == 4 && {NEIGHBOURED[name]}" in text
+    assert f"(cf_width == 4 && {NEIGHBOURED[name]}" in text
 
 
 @pytest.mark.parametrize(
@@ -250,8 +250,8 @@ def test_behind_a_pointer_a_cut_vector_without_rows_on_both_sides_is_not_read_wh
     assert has_windows(compilation_of(source))
     text = " ".join(sources_of(source)["f.cu"].split())
     assert "first + 4 <= y1_limit" in text
-    assert "(cf_together == 4 ? 0 <= first" not in text
-    assert "(cf_together == 4 &&" not in text
+    assert "(cf_width == 4 ? 0 <= first" not in text
+    assert "(cf_width == 4 &&" not in text
 
 
 NO_WINDOWS = (
