@@ -120,9 +120,8 @@ def work_of_kernel(kernel: Kernel, nest: Nest) -> tuple[Work, ...]:
 
 @lru_cache(maxsize=4096)
 def _work(kernel: Kernel, scalars: frozenset[str]) -> tuple[Work, ...]:
-    return _Walk(kernel, scalars).cases(
-        kernel.body, _Scope({}, frozenset(), RationalFunction(1), frozenset())
-    )
+    walk = _Walk(kernel, scalars)
+    return walk.cases(kernel.body, walk.begin(kernel))
 
 
 def total(counts: Iterable[Count]) -> Count:
@@ -139,13 +138,19 @@ class _Scope(Struct, frozen=True):
     """Values of names in terms of threads, blocks and scalars; names of data; steps of the loops around the place."""
 
     values: dict[str, Polynomial]
+    quotients: dict[str, RationalFunction]
+    """Values of names that are quotients of scalars, where these leave no remainder."""
     data: frozenset[str]
     steps: Count
     shared_out: frozenset[str]
     """The axes of the block along which a loop around the place divides its steps among the threads."""
 
     def binding(self, name: str, value: Polynomial) -> _Scope:
-        return replace(self, values={**self.values, name: value})
+        others = {other: whole for other, whole in self.quotients.items() if other != name}
+        return replace(self, values={**self.values, name: value}, quotients=others)
+
+
+_NOWHERE = _Scope({}, {}, frozenset(), RationalFunction(1), frozenset())
 
 
 class _Walk:
@@ -157,10 +162,17 @@ class _Walk:
         self._shared: dict[str, ScalarType] = {}
         self._assigned = assigned_scalars(kernel.body)
         self._axes = {
-            f"threadIdx.{axis}": self._quotient(product_of(extents), {})
+            f"threadIdx.{axis}": self._quotient(product_of(extents), _NOWHERE)
             for axis, extents in zip(AXES, on_axes(kernel.block), strict=False)
         }
         self._unknown = 0
+
+    def begin(self, kernel: Kernel) -> _Scope:
+        """The scope of the body, in which limits are known."""
+        limits = {name: self._quotient(limit, _NOWHERE) for name, limit in kernel.limits}
+        return replace(
+            _NOWHERE, quotients={name: limit for name, limit in limits.items() if limit is not None}
+        )
 
     # --- statements
 
@@ -216,9 +228,13 @@ class _Walk:
             case MetaFor():
                 raise ValueError("a meta_for in a kernel")
             case OfTiles():
-                raise UncountableError(f"{type(statement).__name__} of a kernel over tiles")
+                return (self._of_tiles(statement, scope),), scope
             case _:
                 assert_never(statement)
+
+    def _of_tiles(self, statement: OfTiles, scope: _Scope) -> Work:
+        """UncountableError: the conditions under which blocks copy pieces are not those of all threads."""
+        raise UncountableError(f"{type(statement).__name__} of a kernel over tiles")
 
     def _if(
         self, condition: Expr, then: Sequence[KernelStmt], otherwise: Sequence[KernelStmt], scope: _Scope
@@ -244,7 +260,7 @@ class _Walk:
 
     def _steps(self, header: For[KernelStmt], scope: _Scope) -> tuple[Count, frozenset[str]]:
         """The number of steps, that of all threads together for a loop shared out along axes, and these."""
-        bound = self._quotient(header.bound, scope.values)
+        bound = self._quotient(header.bound, scope)
         start, step = self._value(header.start, scope), self._value(header.step, scope)
         own = {str(self._own(axis)): axis for axis in self._axes}
         if header.relation == "<" and str(step) in own and start == Polynomial.symbol(own[str(step)]):
@@ -253,7 +269,7 @@ class _Walk:
             return bound, frozenset(self._axes)
         if isinstance(header.start, Name) and header.start.identifier.startswith("blockIdx"):
             return RationalFunction(1), frozenset()
-        first, by = self._quotient(header.start, scope.values), self._quotient(header.step, scope.values)
+        first, by = self._quotient(header.start, scope), self._quotient(header.step, scope)
         if bound is None or first is None or by is None or by == RationalFunction(0):
             return None, frozenset()
         match header.relation:
@@ -272,7 +288,10 @@ class _Walk:
             return replace(scope, data=scope.data | {statement.name})
         fixed = statement.initial is not None and statement.name not in self._assigned
         value = self._value(statement.initial, scope) if fixed and statement.initial else self._anything()
+        whole = self._quotient(statement.initial, scope) if fixed and statement.initial else None
         scope = scope.binding(statement.name, value)
+        if whole is not None:
+            scope = replace(scope, quotients={**scope.quotients, statement.name: whole})
         of_data = statement.initial is not None and _operations(statement.initial, scope.data)[1]
         if of_data or not statement.type.is_integer:
             return replace(scope, data=scope.data | {statement.name})
@@ -377,11 +396,13 @@ class _Walk:
         self._unknown += 1
         return Polynomial.symbol(f"{kind}{self._unknown}")
 
-    def _quotient(self, expr: Expr, values: dict[str, Polynomial]) -> Count:
+    def _quotient(self, expr: Expr, scope: _Scope) -> Count:
         """An extent over scalars of the nest; None for any other."""
 
         def of_name(name: str) -> Count:
-            value = values.get(name, Polynomial.symbol(name))
+            if name in scope.quotients:
+                return scope.quotients[name]
+            value = scope.values.get(name, Polynomial.symbol(name))
             return RationalFunction(value) if self._scalars.issuperset(value.symbols) else None
 
         return quotient(expr, of_name)

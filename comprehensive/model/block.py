@@ -70,7 +70,7 @@ from comprehensive.model.depth import LOADED, Data, forget, taken_for
 from comprehensive.model.evaluation import Element, expressions_of
 from comprehensive.model.integers import calculate, kept
 from comprehensive.model.looked_up import Places
-from comprehensive.model.moved_bytes import Copies
+from comprehensive.model.moved_bytes import Copied, Copies
 from comprehensive.model.thread_values import Value, converted, merged, vector_of
 from comprehensive.model.touch import Touch
 from comprehensive.model.turns import FIRST_TURNS, SAMPLES, TURNS_OF_DATA, later_weights, turns_left, weights
@@ -98,7 +98,7 @@ class Walk:
     """A walk through a kernel for one block: which threads are active, and what integers they have.
 
     A ``number`` of the block may be one for each thread, as long as nothing but numbers is computed.
-    ``watch`` is told of every access to memory but for copies of whole pieces.
+    ``watch`` is told of every access to memory but for copies of whole pieces, of which ``copied`` is told.
     """
 
     def __init__(
@@ -108,6 +108,7 @@ class Walk:
         shape: Sequence[int],
         number: Sequence[Value],
         watch: Callable[[Touch], None] | None = None,
+        copied: Callable[[Copied], None] | None = None,
     ) -> None:
         threads = prod(shape)
         self._watch = watch
@@ -126,7 +127,7 @@ class Walk:
         self._loops = 0
         self._data = {p.name: p.type for p in kernel.parameters if p.pointer}
         self._shared: dict[str, tuple[Value, ScalarType]] = {}
-        self._copies = Copies(self.tally, self._number)
+        self._copies = Copies(self.tally, self._number, copied)
         self._arithmetic = Arithmetic(self.tally, ScalarType.DOUBLE in self._data.values())
         self.registers: dict[Element, Data] = {}
         self._looked_up = Places()
@@ -191,7 +192,7 @@ class Walk:
             case Feed():
                 self._copies.feed(statement)
             case Stage():
-                self._copies.staged(statement.feed, times)
+                self._copies.staged(statement, times)
             case Box():
                 self._copies.box(statement)
             case StageBox():
@@ -201,7 +202,7 @@ class Walk:
             case Prefetch():
                 self._copies.fetched(statement.feed, times)
             case StorePrefetched():
-                self._copies.put(statement.feed, times)
+                self._copies.put(statement, times)
             case Vectors():
                 self._vectors(statement, times)
             case VectorStore():

@@ -14,13 +14,24 @@ from math import prod
 
 from msgspec import Struct, field
 
-from comprehensive.kernel_ir.kernel import VECTOR, Box, Feed, StageBox, StageRow
+from comprehensive.kernel_ir.kernel import VECTOR, Box, Feed, Stage, StageBox, StageRow, StorePrefetched
 from comprehensive.machine.parameters import WORD_BYTES
-from comprehensive.metafork.ast import Expr
+from comprehensive.metafork.ast import Expr, Index
 from comprehensive.model.accesses import VECTOR_BYTES, Tally
 
 NARROW = 16
 """Elements of less than a word that a thread reads before it stores the first of them (`cf_device.cuh`)."""
+
+
+class Copied(Struct, frozen=True):
+    """Elements that all threads read of an array or write to shared memory, as whoever watches a walk is told of it."""
+
+    place: Expr
+    """The first element of the array, or the place in shared memory."""
+    writes: bool
+    elements: int
+    """The elements of a piece; of those that are read the ones that are there."""
+    times: float
 
 
 class Copies(Struct):
@@ -29,6 +40,7 @@ class Copies(Struct):
     tally: Tally
     number: Callable[[Expr], int]
     """The value of an expression that is the same for all threads."""
+    watch: Callable[[Copied], None] | None = None
     _feeds: dict[str, Feed] = field(default_factory=dict[str, Feed])
     _boxes: dict[str, Box] = field(default_factory=dict[str, Box])
     _valid: dict[str, tuple[int, int]] = field(default_factory=dict[str, tuple[int, int]])
@@ -43,27 +55,26 @@ class Copies(Struct):
     def box(self, declared: Box) -> None:
         self._boxes[declared.name] = declared
 
-    def staged(self, name: str, times: float) -> None:
+    def staged(self, statement: Stage, times: float) -> None:
         """The next piece of a feed, all of it at once and past registers."""
-        feed = self._feeds[name]
+        feed = self._feeds[statement.feed]
         size = feed.type.size_bytes
         in_vectors = not feed.turned and self.number(feed.rows) > 1
         together = copied_at_once(in_vectors, self.number(feed.vectors), size)
-        self._copied(self._next_piece(feed, times), size, together, self._bytes(feed), times)
+        self._read(feed.source, self._next_piece(feed, times), size, together, times)
+        self._write(statement.shared, self._whole(feed), size, together, times)
         if together * size < WORD_BYTES:
-            self.tally.through_registers(self._bytes(feed) // size, NARROW, times)
+            self.tally.through_registers(self._whole(feed), NARROW, times)
 
     def fetched(self, name: str, times: float) -> None:
         """The loads that bring the next piece of a feed into registers, which are put into shared memory later."""
         feed = self._feeds[name]
-        rows, columns = self._next_piece(feed, times)
-        size = feed.type.size_bytes
-        self.tally.piece(rows, columns * size, VECTOR, size, times)
+        self._read(feed.source, self._next_piece(feed, times), feed.type.size_bytes, VECTOR, times)
 
-    def put(self, name: str, times: float) -> None:
+    def put(self, statement: StorePrefetched, times: float) -> None:
         """Registers of a piece go to shared memory."""
-        feed = self._feeds[name]
-        self.tally.put(self._bytes(feed), 1, feed.type.size_bytes, times, copies=False)
+        feed = self._feeds[statement.feed]
+        self._write(statement.shared, self._whole(feed), feed.type.size_bytes, 1, times, copies=False)
 
     def box_staged(self, statement: StageBox, times: float) -> None:
         """A box, or what is valid of it, past registers."""
@@ -72,24 +83,35 @@ class Copies(Struct):
         extents = [self.number(extent) for extent in box.extents]
         valid = [min(e, max(0, self.number(v))) for e, v in zip(extents, statement.valid, strict=True)]
         size = box.type.size_bytes
-        self._copied((prod(valid[:-1]), valid[-1]), size, together, prod(extents) * size, times)
+        self._read(statement.source, (prod(valid[:-1]), valid[-1]), size, together, times)
+        self._write(statement.shared, prod(extents), size, together, times)
 
     def row_staged(self, statement: StageRow, times: float) -> None:
         """Copies of as many rows as the lanes of one leave to others, all begun at once and waited for together."""
         count, size = self.number(statement.count), statement.type.size_bytes
         rows = self.tally.threads // self.number(statement.lanes)
         together = VECTOR_BYTES // size if self.number(statement.vectors) else 1
-        self._copied((rows, count), size, together, rows * count * size, times)
+        self._read(statement.source, (rows, count), size, together, times)
+        self._write(statement.shared, rows * count, size, together, times)
         self.tally.waits_for_copies()
 
-    def _copied(self, piece: tuple[int, int], size: int, together: int, whole: int, times: float) -> None:
-        """Count rows and columns that are moved; threads come to every element of the ``whole`` piece, in bytes."""
+    def _read(self, first: Index, piece: tuple[int, int], size: int, together: int, times: float) -> None:
+        """Count rows and columns that are read, so many elements together."""
         rows, columns = piece
         self.tally.piece(rows, columns * size, together, size, times)
-        self.tally.put(whole, together, size, times, copies=True)
+        if self.watch is not None:
+            self.watch(Copied(first, False, rows * columns, times))
 
-    def _bytes(self, feed: Feed) -> int:
-        return self.number(feed.rows) * self.number(feed.columns) * feed.type.size_bytes
+    def _write(
+        self, shared: Expr, elements: int, size: int, together: int, times: float, *, copies: bool = True
+    ) -> None:
+        """Count elements that are written: threads come to all of a piece, whatever is there."""
+        self.tally.put(elements * size, together, size, times, copies=copies)
+        if self.watch is not None:
+            self.watch(Copied(shared, True, elements, times))
+
+    def _whole(self, feed: Feed) -> int:
+        return self.number(feed.rows) * self.number(feed.columns)
 
     def _next_piece(self, feed: Feed, times: float) -> tuple[int, int]:
         """The rows and columns that there are of the next piece."""

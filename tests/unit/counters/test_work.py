@@ -98,6 +98,21 @@ void two(int n, const float x[n], const float y[n], float z[n], int B) {
     assert ratio == [Fraction(2 * 32 * 16, 1024), Fraction(32 * 16, 1024)]
 
 
+def test_a_loop_up_to_a_quotient_with_a_name_is_counted_without_rounding() -> None:
+    text = """void f(int n, const float x[n], float y[n], int B)
+    {
+      meta_schedule block(B) {
+        meta_for (int i = 0; i < n; i++) {
+          const int half = n / 2;
+          float s = 0;
+          for (int k = 0; k < half; k++) s += x[k];
+          y[i] = s;
+        }
+      }
+    }"""
+    assert words_by_array(first(text), {"B": 8, "n": 30}) == {"x": 8 * 15, "y": 8}
+
+
 def test_a_loop_that_data_ends_has_no_count() -> None:
     text = """
 void until(int n, const float x[n], float y[n], int B) {
