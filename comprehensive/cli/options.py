@@ -98,9 +98,10 @@ def with_compile_options(function: Callable[..., Any]) -> Callable[..., Any]:
             ),
             click.option(
                 "--pragma",
-                type=click.Choice(["omp", "acc", "auto"]),
+                type=click.Choice(["omp", "acc", "scop", "auto"]),
                 default=None,
-                help="SOURCE is C with directives of OpenMP or OpenACC: their parallel loops are the regions.",
+                help="SOURCE is C with directives of OpenMP or OpenACC, or with `#pragma scop`: their parallel loops "
+                "are the regions.",
             ),
             click.option(
                 "-W", "warning", metavar="error", multiple=True, help="-Werror: warnings are errors."

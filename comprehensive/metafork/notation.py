@@ -102,7 +102,7 @@ class MetaFork:
             f"'{source.path}' has no meta_schedule: there is nothing to optimize",
             None,
             help="put 'meta_schedule { ... }' around the parallel loops of a C function, or give --pragma omp or "
-            "--pragma acc for a file with directives of OpenMP or OpenACC",
+            "--pragma acc for a file with directives of OpenMP or OpenACC, or --pragma scop for '#pragma scop'",
         )
 
     def region(self, text: RegionText) -> RegionTree:

@@ -92,6 +92,7 @@ RULES: dict[str, dict[str, Rule]] = {
             ("bind", _refused("let the loop call a function of <math.h>, or write its value out")),
         ]
     ),
+    "scop": {},
 }
 
 

@@ -20,7 +20,7 @@ class Construct(Enum):
     PROVED = "proved"
     """A loop that is parallel if the tool proves it."""
     KERNELS = "kernels"
-    """A statement all loops of which are parallel if the tool proves it."""
+    """Statements all loops of which are parallel if the tool proves it."""
     SERIAL = "serial"
     """A loop that is said to be serial."""
     ATOMIC = "atomic"
@@ -59,6 +59,7 @@ _REFUSED: dict[str, dict[str, str]] = {
         "routine": "drop the directive and write the body of the function into the loop",
         "declare": "pass the data as a parameter of the function",
     },
+    "scop": {},
 }
 
 _NOTHING = {
@@ -79,6 +80,7 @@ _NOTHING = {
         ]
     ),
     "acc": frozenset(["update", "wait", "init", "shutdown", "set", "cache", "enter", "exit"]),
+    "scop": frozenset(["endscop"]),
 }
 _HINTS = {
     "omp": frozenset(
@@ -97,6 +99,7 @@ _HINTS = {
         ]
     ),
     "acc": frozenset(("data", "host_data", "parallel")),
+    "scop": frozenset[str](),
 }
 _LOOPS = frozenset(("for", "distribute", "loop"))
 _FIRST_OF_LOOPS = _LOOPS | {"parallel", "target", "teams"}
@@ -110,6 +113,8 @@ def construct(directive: Directive) -> Construct:
         return Construct.REFUSED
     if first == "atomic":
         return Construct.ATOMIC
+    if first == "scop":
+        return Construct.KERNELS
     if directive.model == "acc" and first in ("kernels", "parallel", "loop"):
         return _openacc(directive)
     if directive.model == "omp" and first in _FIRST_OF_LOOPS and _LOOPS & set(words):

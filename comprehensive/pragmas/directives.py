@@ -6,7 +6,7 @@
                 reduction(+: s)   -->   Directive("omp", ("parallel", "for"), (collapse "2", reduction "+: s"))
 
 ``_Pragma("omp parallel for")`` is the same.  Nothing is judged here: any word with or without an argument in
-parentheses is a clause.
+parentheses is a clause.  The model of ``#pragma scop`` and ``#pragma endscop`` has no word of its own.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
-from comprehensive.diagnostics import Span
+from comprehensive.diagnostics import SourceFile, Span
 from comprehensive.metafork.tokens import Token
 
-MODELS = ("omp", "acc")
-NAMES = {"omp": "OpenMP", "acc": "OpenACC"}
+MODELS = ("omp", "acc", "scop")
+NAMES = {"omp": "OpenMP", "acc": "OpenACC", "scop": "a scop"}
 
 _CONTINUING = {
     "omp": frozenset(
@@ -49,10 +49,11 @@ _CONTINUING = {
         ]
     ),
     "acc": frozenset(("loop", "data", "end")),
+    "scop": frozenset[str](),
 }
 """Words that belong to the name of a directive behind its first word; any other word begins the clauses."""
 
-_HEAD = re.compile(r"#[ \t]*pragma[ \t]+(omp|acc)\b")
+_HEAD = re.compile(r"#[ \t]*pragma[ \t]+(?:(omp|acc)\b|(?=(?:end)?scop\b))")
 _ANY_PRAGMA = re.compile(r"#[ \t]*pragma\b")
 _HIDDEN = re.compile(r"\\\r?\n|/\*[\s\S]*?(?:\*/|\Z)|//[^\n]*")
 _PIECE = re.compile(r"(?P<word>[^\W\d]\w*)|(?P<open>\()|(?P<other>\S)")
@@ -67,7 +68,7 @@ class Clause(Struct, frozen=True):
 
 
 class Directive(Struct, frozen=True):
-    """``model`` is "omp" or "acc"; ``words`` are the name of the directive."""
+    """``model`` is one of ``MODELS``; ``words`` are the name of the directive."""
 
     model: str
     words: tuple[str, ...]
@@ -77,7 +78,8 @@ class Directive(Struct, frozen=True):
     @property
     def name(self) -> str:
         """The directive as it is written: ``#pragma omp parallel for``."""
-        return f"#pragma {self.model} {' '.join(self.words)}"
+        model = () if self.model == "scop" else (self.model,)
+        return " ".join(("#pragma", *model, *self.words))
 
     def of(self, *names: str) -> tuple[Clause, ...]:
         """The clauses with one of these names."""
@@ -88,7 +90,12 @@ def directive(token: Token) -> Directive | None:
     """The directive that a preprocessor line is; None for one of another kind."""
     text = _HIDDEN.sub(lambda match: " " * len(match.group()), token.text)
     head = _HEAD.match(text)
-    return None if head is None else _read(head[1], text, head.end(), token)
+    return None if head is None else _read(head[1] or "scop", text, head.end(), token)
+
+
+def mentions(source: SourceFile, model: str) -> bool:
+    """Whether a text has directives of a model, or speaks of some."""
+    return re.search(rf"pragma[ \t]+{model}\b|_Pragma\s*\(\s*\"\s*{model}\b", source.text) is not None
 
 
 def is_pragma(token: Token) -> bool:
@@ -102,11 +109,11 @@ def operator_directive(tokens: Sequence[Token], position: int) -> tuple[Directiv
     if [token.type for token in found] != ["NAME", "LPAR", "STRING", "RPAR"] or found[0].text != "_Pragma":
         return None
     text = found[2]
-    words = re.match(r'"[ \t]*(omp|acc)\b', text.text)
+    words = re.match(r'"[ \t]*(?:(omp|acc)\b|(?=(?:end)?scop\b))', text.text)
     if words is None:
         return None, position + 4
     inner = text.text.removesuffix('"')
-    read = _read(words[1], inner, words.end(), text)
+    read = _read(words[1] or "scop", inner, words.end(), text)
     span = found[0].span.to(found[3].span)
     return Directive(read.model, read.words, read.clauses, span), position + 4
 

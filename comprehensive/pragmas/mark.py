@@ -142,7 +142,10 @@ class _Marker(Struct):
         if is_loop:
             self.loops.setdefault(position, []).append(found)
         if kind is Construct.KERNELS or (kind is Construct.PROVED and found.words[0] == "kernels"):
-            self.tried.append((found, range(position, statement_end(self.plain, position))))
+            end = self._end(found, position)
+            if end is None:
+                return
+            self.tried.append((found, range(position, end)))
         elif kind is Construct.PROVED:
             self.tried.append((found, range(position, position + 1)))
         if kind is Construct.ATOMIC:
@@ -151,6 +154,22 @@ class _Marker(Struct):
             end = statement_end(self.plain, position)
             if end > position:
                 self.teams.append(Team(found, self.plain[position].span.to(self.plain[end - 1].span)))
+
+    def _end(self, found: Directive, position: int) -> int | None:
+        """The position after the statements that a directive is about, one or all before ``#pragma endscop``; None
+        after an error."""
+        if found.model != "scop":
+            return statement_end(self.plain, position)
+        ends = (k for k, here in self.before.items() if any(each.words == ("endscop",) for each in here))
+        end = min((k for k in ends if k >= position), default=None)
+        if end is None:
+            self.sink.error(
+                "CF1104",
+                f"no '#pragma endscop' follows '{found.name}'",
+                found.span,
+                help="put '#pragma endscop' behind the last loop that is meant",
+            )
+        return end
 
     # --- regions -----------------------------------------------------------------------------------------
 

@@ -1,4 +1,4 @@
-"""The front end of OpenMP and OpenACC: a C file to a checked program, as the front end of MetaFork gives it.
+"""The front end of OpenMP, OpenACC and scops: a C file to a checked program, as the front end of MetaFork gives it.
 
 In: a file whose loops have directives.  Out: a program in which each of these loops is a region; the elision of the
 program is the file as it is.  Two things are found out on the way: which loops of ``kernels`` are parallel, and which
@@ -7,7 +7,6 @@ loops inside of a region are parallel besides those that a directive names.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
 from typing import Literal
@@ -22,13 +21,13 @@ from comprehensive.poly.model import Conflict, Undecided
 from comprehensive.poly.report import Words, check, witness_notes
 from comprehensive.pragmas.constructs import Construct, construct
 from comprehensive.pragmas.cutting import cut
-from comprehensive.pragmas.directives import MODELS, Directive
+from comprehensive.pragmas.directives import MODELS, Directive, mentions
 from comprehensive.pragmas.translate import Pragmas
 from comprehensive.pragmas.widen import built, doubt_of, is_parallel_inside, widened
 from comprehensive.pragmas.words import words_of
 from comprehensive.records import replace
 
-Models = Literal["omp", "acc", "auto"]
+Models = Literal["omp", "acc", "scop", "auto"]
 
 
 _OF_PARALLEL_LOOPS = frozenset(
@@ -71,14 +70,10 @@ def _check_claims(program: Program, notation: Pragmas, sink: DiagnosticSink) -> 
 
 
 def _models(source: SourceFile, models: Models) -> frozenset[str]:
-    """Return the models whose directives count: for ``auto`` OpenMP where the file has some."""
+    """Return the models whose directives count: for ``auto`` the first one of which the file has some."""
     if models != "auto":
         return frozenset((models,))
-    found = [
-        model
-        for model in MODELS
-        if re.search(rf"pragma[ \t]+{model}\b|_Pragma\s*\(\s*\"\s*{model}\b", source.text)
-    ]
+    found = [model for model in MODELS if mentions(source, model)]
     return frozenset(found[:1] or MODELS[:1])
 
 
@@ -175,7 +170,7 @@ def _report_unproved(found: Directive, notes: tuple[Note, ...], sink: Diagnostic
         found.span,
         notes=notes,
         help="drop the directive where the loops are serial; where iterations are independent, put "
-        "'#pragma acc loop independent' before the loop",
+        f"'#pragma {'acc loop independent' if found.model == 'acc' else 'omp parallel for'}' before the loop",
     )
 
 

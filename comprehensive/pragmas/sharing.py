@@ -151,7 +151,7 @@ def _private(
     for inner in _loops(directed):
         if inner.span.start in nested:
             iterators |= _associated(inner, nested[inner.span.start])
-    everything = all(each.model == "acc" for each in own)
+    everything = all(each.model != "omp" for each in own)
     found: dict[str, Span] = {}
     for statement in statements_in((loop,)):
         match statement:

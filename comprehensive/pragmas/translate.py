@@ -21,12 +21,18 @@ from comprehensive.metafork.fresh import Namer
 from comprehensive.metafork.notation import MetaFork, RegionText, RegionTree
 from comprehensive.metafork.tokens import Token
 from comprehensive.pragmas.cutting import Loops, cut
-from comprehensive.pragmas.directives import NAMES, Directive
+from comprehensive.pragmas.directives import MODELS, NAMES, Directive, mentions
 from comprehensive.pragmas.mark import Marked, marked
 from comprehensive.pragmas.nest import directed, rectangular
 from comprehensive.pragmas.sharing import privatised, with_locals
 from comprehensive.pragmas.sums import Shared, once, shared
 from comprehensive.pragmas.updates import with_updates
+
+_BEGINS = {
+    "omp": "#pragma omp parallel for' before the parallel loops",
+    "acc": "#pragma acc parallel loop' before the parallel loops",
+    "scop": "#pragma scop' before the loops and '#pragma endscop' behind them, in the body",
+}
 
 
 class Pragmas(Struct):
@@ -49,15 +55,13 @@ class Pragmas(Struct):
     def report_nothing(self, source: SourceFile, sink: DiagnosticSink) -> None:
         if sink.has_errors or self.refuted:
             return
-        model = "acc" if self.models == {"acc"} else "omp"
-        other = "omp" if model == "acc" else "acc"
-        parallel = "parallel for" if model == "omp" else "parallel loop"
-        also = f", or give --pragma {other}" if f"#pragma {other}" in source.text else ""
+        (model,) = self.models
+        others = [f", or give --pragma {each}" for each in MODELS if each != model and mentions(source, each)]
         sink.error(
             "CF1106",
             f"'{source.path}' has no parallel loop of {NAMES[model]}: there is nothing to optimize",
             None,
-            help=f"put '#pragma {model} {parallel}' before the parallel loops of a C function{also}",
+            help=f"put '{_BEGINS[model]} of a C function{''.join(others[:1])}",
         )
 
     def region(self, text: RegionText) -> RegionTree:

@@ -115,6 +115,19 @@ def test_kernels_without_a_parallel_loop_says_why() -> None:
         assert codes(text.replace("a[i] += a[i - 1];", instead), "acc") == ["CF1114"]
 
 
+def test_a_scop_needs_an_end_and_a_loop_that_is_proved_to_be_parallel() -> None:
+    text = in_function("#pragma scop\n  for (i = 1; i < n; i++) a[i] += a[i - 1];\n#pragma endscop\n")
+    _, (said,) = read(text, "scop")
+    assert (said.code, "'#pragma scop'" in said.message) == ("CF1114", True)
+    assert "'#pragma omp parallel for'" in (said.help or "")
+    _, (said,) = read(text.replace("#pragma endscop", ""), "scop")
+    assert said.code == "CF1104"
+    _, (said,) = read(text.replace("scop", "omp simd", 1), "scop")
+    assert said.code == "CF1106"
+    assert (said.help or "").endswith("or give --pragma omp")
+    assert codes(text, "omp") == ["CF1106"]
+
+
 def test_one_thread_computes_what_threads_cannot_put_together() -> None:
     for step in ("t = 0.5f * t + a[i];", "{ t += a[i]; b[i] = t; }", "{ t += a[i]; t *= 2; }"):
         body = f"{FOR} reduction(+: t)\n  for (i = 0; i < n; i++) {step}\n  *b = t;\n"
