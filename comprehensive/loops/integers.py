@@ -46,6 +46,8 @@ class Ring:
                 return self.read(expr.left) - self.read(expr.right)
             case Binary(operator="*"):
                 return self.read(expr.left) * self.read(expr.right)
+            case Binary(operator="/", right=IntLiteral(value=1)):
+                return self.read(expr.left)
             case _:
                 return Polynomial.symbol(self._symbol(expr))
 

@@ -90,3 +90,21 @@ def test_a_coordinate_of_a_nest_is_taken_apart_beside_three_others() -> None:
     assert recipes_of(source)["window product"] is None
     # Channels of a group read the same elements of x: a tile has several of them.
     assert "stage(x): boxes of 1 x D x (T3*U3 + 2) x T4*U4" in sources_of(source)["f.cu"]
+
+
+def test_a_coordinate_of_blocks_of_one_is_taken_apart_beside_a_triangle() -> None:
+    source = """void f(int b, int h, int t, int d, const float *q, const float *k, float *s, int B0, int B1)
+{
+  meta_schedule block(1, B0, B1) {
+    meta_for (int n = 0; n < b * h; n++)
+      meta_for (int i = 0; i < t; i++)
+        meta_for (int j = 0; j <= i; j++) {
+          float sum = 0;
+          for (int e = 0; e < d; e++)
+            sum += q[((n / h * t + i) * h + n % h) * d + e] * k[((n / h * t + j) * h + n % h) * d + e];
+          s[(n * t + i) * t + j] = sum;
+        }
+  }
+}
+"""
+    assert recipes_of(source)["product"] is None
