@@ -58,6 +58,7 @@ from comprehensive.schedule.context import ONE, ZERO, is_same_for_all_points
 from comprehensive.schedule.legality import described
 from comprehensive.schedule.phases import Ordered, Parallel, Phase, Pieces, Straight, written
 from comprehensive.schedule.row_references import RowReferences, accesses
+from comprehensive.schedule.share_updates import with_shared_updates
 
 
 class Distribution(Struct, frozen=True):
@@ -102,8 +103,14 @@ def distribution_of(
     for statement in body:
         if isinstance(statement, For):
             known = with_declarations(types | {statement.iterator: ScalarType.INT}, statement.body)
+            arrays = [a.name for a in nest.arrays]
             split = _Split(
-                statement, references, known, name, in_pieces=in_pieces, sums_round=tile.reassociated
+                with_shared_updates(statement, known, references.storage, arrays),
+                references,
+                known,
+                name,
+                in_pieces=in_pieces,
+                sums_round=tile.reassociated,
             )
             found = split.phases()
             if isinstance(found, str):
@@ -174,7 +181,7 @@ class _Split(Struct):
         for statement in (body[k] for k in sorted(ordered)):
             if not isinstance(statement, Declare | Assign):
                 return f"{described(statement)} has to be done in order, and is no assignment"
-        for target in (target for s in body for target in _stores(s)):
+        for target in (target for s in body for target in _stores(s, atomic=False)):
             if self.references.place(target, self.loop) is None:
                 return f"'{self._storage(target)}' is assigned, and a loop uses it other than along a row"
         chain = [s for k, s in enumerate(body) if k in ordered]
@@ -261,7 +268,7 @@ class _Split(Struct):
         """Statements that may use what other steps assign: they use no one place of data that is assigned."""
         body = self.loop.body
         found: set[int] = set()
-        for storage in {self._storage(i) for s in body for i in _stores(s)}:
+        for storage in {self._storage(i) for s in body for i in _stores(s, atomic=False)}:
             users = {k: self._places(s, storage) for k, s in enumerate(body)}
             everywhere = {place for places in users.values() for place in places}
             if len(everywhere) > 1 or None in everywhere:
@@ -420,6 +427,8 @@ def _read(statement: Stmt) -> set[str]:
             return (inner | own) - declared_names((statement,))
 
 
-def _stores(statement: Stmt) -> tuple[Index, ...]:
-    found = (s.target for s in statements_in((statement,)) if isinstance(s, Assign))
+def _stores(statement: Stmt, *, atomic: bool = True) -> tuple[Index, ...]:
+    """The elements that a statement assigns, with those that it updates atomically or without."""
+    assigning = (s for s in statements_in((statement,)) if isinstance(s, Assign))
+    found = (s.target for s in assigning if atomic or not s.atomic)
     return tuple(target for target in found if isinstance(target, Index))

@@ -95,7 +95,7 @@ class RowStatements(Struct, frozen=True):
             return (with_bodies(with_own_expressions(statement, expression), inside),)
         target, value = statement.target, expression(statement.value)
         found = self.resident.row_of(target, loop)
-        memory = self.context.flat(with_operands(target, expression))
+        memory = self.context.flat_element(with_operands(target, expression))
         assert isinstance(memory, Index)
         if found is None:
             return (If(self.is_there, (replace(statement, target=memory, value=value),)),)

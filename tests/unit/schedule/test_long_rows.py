@@ -164,6 +164,24 @@ CASES["a declaration between loops that reads what is changed"] = (
     ),
     {"x": (("b", "c", "h"), "f4"), "y": (("c",), "f4")},
 )
+CASES["counts of values of a row, as they are looked up, and how many are less"] = (
+    ROWS.format(
+        parameters="const unsigned char x[m][n], int h[m][256], unsigned char y[m][n]",
+        body="for (int k = 0; k < 256; k++) h[i][k] = 0; "
+        "for (int j = 0; j < n; j++) h[i][x[i][j]]++; "
+        "int sum = 0; for (int k = 0; k < 256; k++) { sum += h[i][k]; h[i][k] = sum; } "
+        "for (int j = 0; j < n; j++) y[i][j] = h[i][x[i][j]] * 255 / n;",
+    ),
+    {"x": (("m", "n"), "u1"), "h": (("m", 256), "i4"), "y": (("m", "n"), "u1")},
+)
+CASES["sums by key under a condition, and bits"] = (
+    ROWS.format(
+        parameters="const int x[m][n], const int k[m][n], long s[m][8], unsigned w[m][4]",
+        body="for (int j = 0; j < n; j++) if (x[i][j] > 0) { s[i][k[i][j] & 7] -= x[i][j]; w[i][j % 4] ^= x[i][j]; } "
+        "for (int j = 0; j < n; j++) w[i][j & 3] |= k[i][j];",
+    ),
+    {"x": (("m", "n"), "i4"), "k": (("m", "n"), "i4"), "s": (("m", 8), "i8"), "w": (("m", 4), "u4")},
+)
 NOT_ONE = {"a declaration between loops that reads what is changed"}
 """Cases of which not all loops become one, so that they have no long rows."""
 
@@ -199,6 +217,7 @@ def _runs(name: str) -> list[dict[str, int]]:
             "fewer rows and columns than a border has",
             "values in order, each stored in a plane",
             "a declaration between loops that reads what is changed",
+            "counts of values of a row, as they are looked up, and how many are less",
         },
     ),
 )
@@ -244,7 +263,7 @@ def test_where_no_sum_rounds_another_order_is_that_of_the_source() -> None:
     assert "long rows" in _recipes(ROWS.format(parameters=SOME, body=body))
 
 
-SOME = "float a[m][n], const float x[m][n], const int at[n], float y[m], int k[m]"
+SOME = "float a[m][n], const float x[m][n], const int at[n], float y[m], int k[m], int h[m][n]"
 
 
 @pytest.mark.parametrize(
@@ -258,6 +277,12 @@ SOME = "float a[m][n], const float x[m][n], const int at[n], float y[m], int k[m
             "float s = 0; for (int j = 0; j < k[i]; j++) s += x[i][j]; for (int j = 0; j < n; j++) a[i][j] = s;",
             "'j' is not the same for all points",
         ),
+        (
+            "for (int j = 0; j < n; j++) { h[i][at[j]] += j; a[i][j] = h[i][at[j]]; }",
+            "uses it other than along a row",
+        ),
+        ("for (int j = 0; j < n; j++) { h[i][at[j]] += j; h[i][j] ^= 3; }", "uses it other than along a row"),
+        ("for (int j = 0; j < n; j++) a[i][at[j]] += x[i][j];", "uses it other than along a row"),
         (
             "float w[40]; for (int j = 0; j < 40; j++) w[j] = j + i; "
             "for (int j = 0; j < n; j++) y[i] += x[i][j] * w[3];",
