@@ -14,7 +14,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from comprehensive.diagnostics import Note, Span
+from comprehensive.diagnostics import DiagnosticSink, Note, Span
 from comprehensive.metafork.ast import (
     Assign,
     Block,
@@ -44,14 +44,33 @@ _IGNORED = frozenset(("static", "inline", "extern", "const", "register"))
 
 
 class Helper(Struct, frozen=True):
-    """A function that can be part of a region: it computes a value from its arguments and writes nothing else."""
+    """A function that can be part of a region: it computes a value from its arguments, or writes to arrays among them.
+
+    ``result`` is None for one that returns nothing.
+    """
 
     name: str
-    result: ScalarType
+    result: ScalarType | None
     parameters: tuple[Parameter, ...]
     body: tuple[Stmt, ...]
     span: Span
     """The place of its name."""
+
+    @property
+    def type(self) -> ScalarType:
+        """The type of the value of a call; ``int`` of one that has none."""
+        return ScalarType.INT if self.result is None else self.result
+
+    def store(self) -> tuple[Assign, Parameter] | None:
+        """The first statement that writes through a parameter, which it is returned with."""
+        pointers = {p.name: p for p in self.parameters if p.is_data}
+        for statement in statements_in(self.body):
+            match statement:
+                case Assign(target=Index(array)) if array in pointers:
+                    return statement, pointers[array]
+                case _:
+                    pass
+        return None
 
 
 def name_of(item: Item) -> Token | None:
@@ -111,13 +130,13 @@ def read_helper(item: Item, constants: Constants) -> Helper | None:
     taken = {t.text for t in item.tokens if t.type == "NAME"}
     fresh = Namer(taken)
     scalars = {p.name: p.type for p in parameters or () if not p.is_data}
-    body = region_body(_with_returns(inside), item.tokens[-1], scalars, fresh, has_parallel=False)
+    body = region_body(_with_returns(inside, result), item.tokens[-1], scalars, fresh, has_parallel=False)
     types = {p.name: p.type for p in parameters or () if p.is_data}
     body = _with_own_pointers(body, parameters or (), fresh)
     body = without_pointers(body, types, fresh, sink)
-    if result is None or parameters is None or sink.errors > before:
+    if parameters is None or sink.errors > before:
         return None
-    _check_body(body, parameters, name)
+    _check_body(body, result, name)
     if sink.errors > before:
         return None
     return Helper(name.text, result, parameters, body, name.span)
@@ -137,12 +156,11 @@ def _with_own_pointers(
 
 
 def _result(head: Sequence[Token], name: Token) -> ScalarType | None:
+    """The type of the value of a function; None for one without, and after an error."""
     words = [token.text for token in head if token.type == "TYPE_WORD"]
     others = [t for t in head if t.type != "TYPE_WORD" and t.text not in _IGNORED]
     kind = scalar_type(words)
     if words == ["void"] and not others:
-        text = f"'{name.text}' returns nothing, and a region calls functions for their value"
-        _not_a_helper(name, text, "return the value, and assign it in the region: c[i] = f(a[i]);")
         return None
     if kind is None or others:
         shown = " ".join(token.text for token in (*head, name))
@@ -179,12 +197,14 @@ def _with_constants(inside: Sequence[Token], constants: Constants, own: frozense
     return found
 
 
-def _with_returns(inside: Sequence[Token]) -> list[Token]:
-    """``return e;`` as ``return = e;``"""
+def _with_returns(inside: Sequence[Token], result: ScalarType | None) -> list[Token]:
+    """``return e;`` as ``return = e;``, of which ``e`` is 0 where a function has no value."""
     found: list[Token] = []
-    for token in inside:
+    for position, token in enumerate(inside):
         if token.type == "RETURN":
             found += [token._replace(type="NAME"), token._replace(type="ASSIGN", text="=")]
+            if result is None and [t.type for t in inside[position + 1 : position + 2]] == ["SEMI"]:
+                found.append(token._replace(type="INT_LITERAL", text="0"))
         else:
             found.append(token)
     return found
@@ -194,26 +214,38 @@ def _not_a_helper(name: Token, message: str, help: str, span: Span | None = None
     name.origin.sink.error("CF0232", message, span or name.span, help=help)
 
 
-def _check_body(body: tuple[Stmt, ...], parameters: Sequence[Parameter], name: Token) -> None:
-    pointers = {p.name: p for p in parameters if p.is_data}
+def _check_body(body: tuple[Stmt, ...], result: ScalarType | None, name: Token) -> None:
     for statement in statements_in(body):
         match statement:
-            case Assign(target=Index(array), span=span) if array in pointers:
-                name.origin.sink.error(
-                    "CF0231",
-                    f"'{name.text}', which a region calls, writes through its parameter '{array}'",
-                    span,
-                    notes=(Note("the parameter", pointers[array].span),),
-                    help=f"return the value, and assign it in the region: {array}[i] = {name.text}(...);",
-                )
             case MetaFor(span=span):
                 text = f"'{name.text}', which a region calls, has parallel loops"
                 _not_a_helper(name, text, "write its loops into the region", span)
             case _:
                 pass
-    if not always_returns(body):
+    if result is not None and not always_returns(body):
         text = f"'{name.text}', which a region calls, does not return a value on every path"
         _not_a_helper(name, text, "end it with 'return value;'")
+
+
+def has_value(helper: Helper, place: Span, sink: DiagnosticSink) -> bool:
+    """Whether a function can be called at a place for its value, which may be computed again or not at all."""
+    if helper.result is None:
+        text = f"'{helper.name}' returns nothing, and a value is needed here"
+        help = "write the call as a statement of its own, or return the value"
+        sink.error("CF0232", text, place, notes=(Note("its definition", helper.span),), help=help)
+        return False
+    if (store := helper.store()) is not None:
+        statement, p = store
+        sink.error(
+            "CF0231",
+            f"'{helper.name}', which a region calls for its value, writes through its parameter '{p.name}'",
+            statement.span,
+            notes=(Note("the parameter", p.span), Note("called here", place)),
+            help="write the call as a statement of its own, and let the function write its value through a "
+            f"parameter, or return the value, and assign it in the region: {p.name}[i] = {helper.name}(...);",
+        )
+        return False
+    return True
 
 
 def is_return(statement: Stmt) -> bool:

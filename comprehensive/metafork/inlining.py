@@ -35,7 +35,6 @@ from comprehensive.metafork.ast import (
     FloatLiteral,
     For,
     If,
-    Index,
     IntLiteral,
     MetaFor,
     Name,
@@ -47,8 +46,9 @@ from comprehensive.metafork.ast import (
 )
 from comprehensive.metafork.expression_check import ExpressionChecker, NamesOutside
 from comprehensive.metafork.fresh import Namer
-from comprehensive.metafork.helpers import Helper, name_of, read_helper
+from comprehensive.metafork.helpers import Helper, has_value, name_of, read_helper
 from comprehensive.metafork.items import Item
+from comprehensive.metafork.light_values import is_cheap, is_light
 from comprehensive.metafork.local_pointers import place
 from comprehensive.metafork.named_constants import Constants
 from comprehensive.metafork.names import check_helper
@@ -61,10 +61,11 @@ from comprehensive.metafork.tokens import Origin
 from comprehensive.metafork.walk import (
     assigned_scalars,
     declared,
+    reads_data,
     statements_in,
-    subexpressions,
     subexpressions_in,
 )
+from comprehensive.metafork.written import CALLED, report_no_effect
 from comprehensive.records import replace
 
 MAXIMUM_SIZE = 20_000
@@ -139,7 +140,7 @@ class Helpers(Struct):
             self._reading.pop()
             if not sink.has_errors:
                 tables = scope_of_tables(self.tables)
-                check_helper(helper.parameters, helper.result, helper.body, self.outside, tables, sink)
+                check_helper(helper.parameters, helper.type, helper.body, self.outside, tables, sink)
         return (None if sink.has_errors else helper), sink.diagnostics
 
 
@@ -174,7 +175,7 @@ class Inliner:
         return any(
             isinstance(node, Call) and node.function in self._helpers.definitions
             for node in subexpressions_in(body)
-        )
+        ) or any(isinstance(s, Assign) and s.target == Name(CALLED) for s in statements_in(body))
 
     def _statement(self, statement: Stmt) -> list[Stmt]:
         before: list[Stmt] = []
@@ -183,6 +184,9 @@ class Inliner:
                 value = None if initial is None else self._lifted(initial, before)
                 self._declare(name, kind, Kind.LOCAL_ARRAY if dims else Kind.LOCAL, len(dims))
                 return [*before, replace(statement, initial=value)]
+            case Assign(target=Name(identifier), value=call, span=sign) if identifier == CALLED:
+                self._perform(call, sign, before)
+                return before
             case Assign() | If():
                 changed = with_own_expressions(statement, lambda e: self._lifted(e, before))
                 return [*before, with_bodies(changed, self.body)]
@@ -275,30 +279,64 @@ class Inliner:
     def _called(self, call: Call, given: Sequence[Expr], before: list[Stmt], hoists: bool) -> Expr:
         """Return the expression that a call stands for."""
         helper = self._helpers.get(call.function, call.span, self._sink)
-        nothing = Cast(ScalarType.INT if helper is None else helper.result, IntLiteral(0), call.span)
-        if helper is None or not self._fits(helper, call, given):
-            return nothing
-        self._helpers.size += _size(helper.body)
-        if self._helpers.size > MAXIMUM_SIZE:
-            text = f"the regions of this file become too long: calls are more than {MAXIMUM_SIZE} operations"
-            self._sink.error("CF0233", text, helper.span, help="write what the functions do as loops")
-            return nothing
-        arrays = {
-            p.name: part
-            for p, value in zip(helper.parameters, given, strict=True)
-            if p.is_data and (part := self._part(value)) is not None
-        }
-        bound = [(p, v) for p, v in zip(helper.parameters, given, strict=True) if not p.is_data]
+        result = ScalarType.INT if helper is None else helper.type
+        if (
+            helper is None
+            or not has_value(helper, call.span, self._sink)
+            or not self._fits(helper, call, given)
+        ):
+            return Cast(result, IntLiteral(0), call.span)
+        arrays, bound = self._parts(helper, given), _scalars(helper, given)
         match last_value(helper.body):
-            case ((), value) if hoists or not isinstance(value, Choice) or all(map(_is_cheap, given)):
+            case ((), value) if hoists or not isinstance(value, Choice) or all(map(is_cheap, given)):
                 uses = Counter(value_names(value))
                 own = {
                     p.name: self._argument(helper, p, v, before, hoists and uses[p.name] > 1)
                     for p, v in bound
                 }
-                return self._value(value, Substitution(own, arrays, call.span), helper.result)
+                return self._value(value, Substitution(own, arrays, call.span), result)
             case _:
                 return self._with_statements(helper, call, bound, arrays, before)
+
+    def _perform(self, call: Expr, sign: Span, before: list[Stmt]) -> None:
+        """Add what a call does that stands alone; ``sign`` is the place of its semicolon."""
+        if not isinstance(call, Call) or call.function not in self._helpers.definitions:
+            report_no_effect(sign, self._sink)
+            return
+        given = [self._lifted(argument, before) for argument in call.arguments]
+        helper = self._helpers.get(call.function, call.span, self._sink)
+        if helper is None or not self._fits(helper, call, given):
+            return
+        if helper.store() is None:
+            report_no_effect(sign, self._sink)
+            return
+        # What the function writes may be what its arguments read.
+        held = [
+            (p, self._held(helper, p.type, p.name, v, before) if reads_data(v) else v)
+            for p, v in _scalars(helper, given)
+        ]
+        arrays = {
+            name: replace(part, offset=self._steady(helper, name, part.offset, before))
+            for name, part in self._parts(helper, given).items()
+        }
+        self._with_statements(helper, call, held, arrays, before, wanted=False)
+
+    def _steady(self, helper: Helper, name: str, offset: Expr | None, before: list[Stmt]) -> Expr | None:
+        """A place in an array that does not change when elements are written."""
+        if offset is None or not reads_data(offset):
+            return offset
+        return self._held(helper, self._type(offset), f"{name}_offset", offset, before)
+
+    def _held(self, helper: Helper, kind: ScalarType, wish: str, value: Expr, before: list[Stmt]) -> Name:
+        return self._variable(f"{helper.name}_{wish}", kind, value, before, value.span)
+
+    def _parts(self, helper: Helper, given: Sequence[Expr]) -> dict[str, Part]:
+        """The arrays that the parameters of a call stand for."""
+        return {
+            p.name: part
+            for p, value in zip(helper.parameters, given, strict=True)
+            if p.is_data and (part := self._part(value)) is not None
+        }
 
     def _with_statements(
         self,
@@ -307,7 +345,10 @@ class Inliner:
         bound: Sequence[tuple[Parameter, Expr]],
         arrays: Mapping[str, Part],
         before: list[Stmt],
+        *,
+        wanted: bool = True,
     ) -> Expr:
+        """Return the value of a call whose statements go to the end of ``before``; 0 where it is not ``wanted``."""
         changed = assigned_scalars(helper.body)
         own: dict[str, Expr] = {}
         for p, value in bound:
@@ -322,17 +363,19 @@ class Inliner:
             own[name] = Name(fresh, call.span)
             renamed[name] = Part(fresh)
         substitution = Substitution(own, renamed, call.span)
-        if (last := last_value(helper.body)) is not None:
+        if wanted and (last := last_value(helper.body)) is not None:
             statements, value = last
             before += substitution.body(statements)
-            return self._value(value, substitution, helper.result)
-        result = self._variable(f"{helper.name}_value", helper.result, None, before, call.span)
+            return self._value(value, substitution, helper.type)
+        result: Name | None = None
+        if wanted:
+            result = self._variable(f"{helper.name}_value", helper.type, None, before, call.span)
         done: Name | None = None
         if needs_flag(helper.body):
             done = self._variable(f"{helper.name}_done", ScalarType.INT, IntLiteral(0), before, call.span)
-        returns = Returns(result.identifier, None if done is None else done.identifier)
+        returns = Returns(*(None if name is None else name.identifier for name in (result, done)))
         before += substitution.body(returns.structured(helper.body))
-        return result
+        return IntLiteral(0) if result is None else result
 
     def _value(self, value: Value, substitution: Substitution, kind: ScalarType) -> Expr:
         """Return what a call stands for, in the terms of its place; each value has the type of the function."""
@@ -343,7 +386,7 @@ class Inliner:
         return self._converted(substitution.expression(value), kind)
 
     def _argument(self, helper: Helper, p: Parameter, value: Expr, before: list[Stmt], hoists: bool) -> Expr:
-        if hoists and not _is_light(value):
+        if hoists and not is_light(value):
             return self._variable(f"{helper.name}_{p.name}", p.type, value, before, value.span)
         return self._converted(value, p.type)
 
@@ -358,6 +401,7 @@ class Inliner:
     # --- arguments ---------------------------------------------------------------------------------------
 
     def _fits(self, helper: Helper, call: Call, given: Sequence[Expr]) -> bool:
+        """Whether arguments are those of a function, and the region does not become too long by it."""
         wanted = len(helper.parameters)
         if len(given) != wanted:
             text = f"'{helper.name}' takes {wanted} argument{'s' * (wanted != 1)}, not {len(given)}"
@@ -373,6 +417,11 @@ class Inliner:
                     "CF0233", text, value.span, notes=(Note("the parameter", p.span),), help=help
                 )
                 return False
+        self._helpers.size += _size(helper.body)
+        if self._helpers.size > MAXIMUM_SIZE:
+            text = f"the regions of this file become too long: calls are more than {MAXIMUM_SIZE} operations"
+            self._sink.error("CF0233", text, helper.span, help="write what the functions do as loops")
+            return False
         return True
 
     def _part(self, argument: Expr) -> Part | None:
@@ -411,6 +460,11 @@ class Inliner:
         return Cast(kind, value, value.span)
 
 
+def _scalars(helper: Helper, given: Sequence[Expr]) -> list[tuple[Parameter, Expr]]:
+    """The parameters that are numbers, each with its argument."""
+    return [(p, v) for p, v in zip(helper.parameters, given, strict=True) if not p.is_data]
+
+
 def _truth(condition: Expr) -> Expr:
     """1 where a condition holds, else 0."""
     match condition:
@@ -420,23 +474,6 @@ def _truth(condition: Expr) -> Expr:
             return condition
         case _:
             return Binary("!=", condition, IntLiteral(0), condition.span)
-
-
-def _is_light(value: Expr) -> bool:
-    """Whether a value costs nothing to write twice."""
-    match value:
-        case IntLiteral() | FloatLiteral() | Name() | Index():
-            return True
-        case Unary("-", operand) | Cast(_, operand):
-            return isinstance(operand, IntLiteral | FloatLiteral | Name)
-        case _:
-            return False
-
-
-def _is_cheap(value: Expr) -> bool:
-    """Whether a value is arithmetic on scalars, which a compiler does once however often it is written."""
-    scalar = (IntLiteral, FloatLiteral, Name, Binary, Unary, Cast)
-    return _is_light(value) or all(isinstance(e, scalar) for e in subexpressions(value))
 
 
 def _size(body: tuple[Stmt, ...]) -> int:

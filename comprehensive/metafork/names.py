@@ -101,7 +101,7 @@ def check_helper(
     tables: Scope,
     sink: DiagnosticSink,
 ) -> None:
-    """Checks the body of a function that a region calls: its parameters are variables, its arrays are read only.
+    """Checks the body of a function that a region calls, whose parameters are variables.
 
     ``tables`` are the constant arrays of the file.
     """
@@ -109,7 +109,7 @@ def check_helper(
     for p in parameters:
         rank = 1 if p.pointer else len(p.dims)
         kind = Kind.DATA if p.is_data else Kind.LOCAL
-        scope.symbols[p.name] = Symbol(kind, p.type, p.span, rank, p.const or p.is_data)
+        scope.symbols[p.name] = Symbol(kind, p.type, p.span, rank, p.const)
     _Checker(ExpressionChecker(outside, sink, knows_arguments=False), sink).body(body, scope)
 
 

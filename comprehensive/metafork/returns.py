@@ -126,9 +126,12 @@ def needs_flag(body: tuple[Stmt, ...], followed: bool = False) -> bool:
 
 
 class Returns(Struct, frozen=True):
-    """``value`` and, where that is needed, ``done`` are the variables that take the place of a ``return``."""
+    """``value`` and, where that is needed, ``done`` are the variables that take the place of a ``return``.
 
-    value: str
+    ``value`` is None where nothing reads the value of the function.
+    """
+
+    value: str | None
     done: str | None
 
     def structured(self, body: tuple[Stmt, ...], in_loop: bool = False) -> tuple[Stmt, ...]:
@@ -158,11 +161,17 @@ class Returns(Struct, frozen=True):
             otherwise = (*otherwise, *rest)
         else:
             then = (*then, *rest)
-        return replace(statement, then=self.structured(then), otherwise=self.structured(otherwise))
+        then, otherwise = self.structured(then), self.structured(otherwise)
+        if otherwise and not then:
+            opposite = Unary("!", statement.condition, statement.condition.span)
+            return replace(statement, condition=opposite, then=otherwise, otherwise=())
+        return replace(statement, then=then, otherwise=otherwise)
 
     def _returned(self, statement: Stmt, in_loop: bool) -> tuple[Stmt, ...]:
         assert isinstance(statement, Assign)
-        found: list[Stmt] = [replace(statement, target=Name(self.value, statement.span))]
+        found: list[Stmt] = []
+        if self.value is not None:
+            found.append(replace(statement, target=Name(self.value, statement.span)))
         if self.done is not None:
             found.append(Assign(Name(self.done), "=", IntLiteral(1), statement.span))
         return (*found, Break(statement.span)) if in_loop else tuple(found)

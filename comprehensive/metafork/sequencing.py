@@ -49,6 +49,7 @@ from comprehensive.metafork.substitution import Substitution
 from comprehensive.metafork.switches import chain
 from comprehensive.metafork.walk import leaves_loop
 from comprehensive.metafork.written import (
+    CALLED,
     Discarded,
     Evaluate,
     Label,
@@ -59,6 +60,7 @@ from comprehensive.metafork.written import (
     effect,
     known,
     nodes,
+    report_no_effect,
     steps_may_follow,
 )
 from comprehensive.records import replace
@@ -214,17 +216,16 @@ class _Sequencer(Struct, frozen=True):
                     for value in (then, otherwise)
                 ]
                 return [*before, If(test, branches[0], branches[1], evaluate.span)]
-            case _ if effect(expression) is not None and not isinstance(expression, Call | Discarded):
+            case Call():
+                call = self.scope.expression(expression, before)
+                return [*before, Assign(Name(CALLED), "=", call, evaluate.sign.span)]
+            case Discarded(Call() as call):
+                return self._evaluated(replace(evaluate, expression=call))
+            case _ if effect(expression) is not None and not isinstance(expression, Discarded):
                 self.scope.expression(expression, before)
                 return before
             case _:
-                sign = evaluate.sign
-                help = (
-                    "assign its value to a variable or an element of an array; functions are called for "
-                    "their value, and memset and memcpy are written as loops"
-                )
-                text = "this statement has no effect: it assigns nothing"
-                self.scope.sink.error("CF0120", text, sign.span, help=help)
+                report_no_effect(evaluate.sign.span, self.scope.sink)
                 return []
 
     # --- loops -------------------------------------------------------------------------------------------

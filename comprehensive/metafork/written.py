@@ -15,7 +15,7 @@ from typing import Any, TypeAlias, cast
 
 from msgspec import Struct
 
-from comprehensive.diagnostics import Span
+from comprehensive.diagnostics import DiagnosticSink, Span
 from comprehensive.metafork.ast import (
     Assign,
     Block,
@@ -83,6 +83,18 @@ class Discarded(Struct, frozen=True):
         help = "remove '(void)', or write it as a statement of its own"
         self.word.origin.sink.error("CF0120", text, self.span, help=help)
 
+
+def report_no_effect(span: Span, sink: DiagnosticSink) -> None:
+    """Report a statement that does nothing (CF0120)."""
+    help = (
+        "assign its value to a variable or an element of an array; memset and memcpy are written as loops, and "
+        "functions of the file are called where they write through their parameters"
+    )
+    sink.error("CF0120", "this statement has no effect: it assigns nothing", span, help=help)
+
+
+CALLED = "void"
+"""The name that a call which stands alone is assigned to, for its effects; no program can have it."""
 
 # --- statements ----------------------------------------------------------------------------------------------
 

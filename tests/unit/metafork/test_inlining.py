@@ -104,6 +104,26 @@ def test_a_function_may_move_its_pointer() -> None:
             "while (1) { int next_x = n; next_x++; if (!(next_x < 3)) break; break; }",
         ),
         (
+            "static void axpy(int n, float s, const float *x, float *y)"
+            " { if (n < 1) return; for (int i = 0; i < n; i++) y[i] += s * x[i]; }",
+            "float t[4]; t[0] = r; axpy(4, t[0], b + 2, t); axpy(n, 2, t, a[1]);",
+            "float t[4]; t[0] = r; float axpy_s = t[0]; if (!(4 < 1)) "
+            "for (int axpy_i = 0; axpy_i < 4; axpy_i++) t[axpy_i] += axpy_s * b[2 + axpy_i]; "
+            "if (!(n < 1)) for (int axpy_i_1 = 0; axpy_i_1 < n; axpy_i_1++) a[1][axpy_i_1] += 2.0f * t[axpy_i_1];",
+        ),
+        (
+            "static void set(float *p, float x) { *p = x; }\n"
+            "static int both(float *p, float *q, float x) { set(p, x); set(q + 1, x); return 2; }",
+            "(void)both(c, c + 3, c[0]);",
+            "float both_x = c[0]; c[0] = both_x; c[3 + (1 + 0)] = both_x;",
+        ),
+        (
+            "static void put(float *p, int k) { p[0] = k; p[1] = k; }\n#define INTO(p, k) put(p, k)",
+            "int k[2]; k[0] = n; INTO(c + k[0], k[1]);",
+            "int k[2]; k[0] = n; int put_k = k[1]; int put_p_offset = k[0]; "
+            "c[put_p_offset + 0] = put_k; c[put_p_offset + 1] = put_k;",
+        ),
+        (
             "#define F(x) g(x)\nint g(int x) { return x + K; }\nenum { K = 7 };",
             "c[0] = F(1);",
             "c[0] = 1 + 7;",
@@ -138,7 +158,13 @@ CASES: dict[str, tuple[str, str]] = {
         "CF0231",
         "float g(float *p) { §p[0] = 1; return 2; }\n" + in_threads("c[0] = g(c);"),
     ),
-    "no value": ("CF0232", "void §g(int x) { }\n" + in_threads("c[0] = g(1);")),
+    "no value": ("CF0232", "void g(float *x) { x[0] = 1; }\n" + in_threads("c[0] = §g(c);")),
+    "a call that writes nothing": ("CF0120", "int g(int x) { return x; }\n" + in_threads("g(1)§;")),
+    "a call of a function without statements": ("CF0120", "void g(int x) { }\n" + in_threads("g(1)§;")),
+    "a write to what is constant": (
+        "CF0209",
+        "void g(float *x) { x[0] = 1; }\n" + in_threads("§g(b);"),
+    ),
     "a pointer as value": ("CF0232", "float *§g(float *x) { return x; }\n" + in_threads("c[0] = g(c);")),
     "any number of arguments": (
         "CF0232",

@@ -104,6 +104,30 @@ PROGRAMS = {
   }
 }
 """,
+    "void functions": """static void deriv(const double *s, double *ds, double drive)
+{
+  ds[0] = s[0] - s[1] + drive;
+  ds[1] = 0.08 * (s[0] - s[1]);
+  if (drive < 0) return;
+  ds[1] += s[0];
+}
+static void axpy(int n, double a, const double *x, double *y)
+{
+  for (int i = 0; i < n; i++) y[i] += a * x[i];
+}
+void euler(int cells, double dt, double *state, const double *drive)
+{
+#pragma omp parallel for
+  for (int c = 0; c < cells; c++) {
+    double y[2], k[2];
+    for (int e = 0; e < 2; e++) y[e] = state[e * cells + c];
+    deriv(y, k, drive[c]);
+    axpy(2, dt, k, y);
+    axpy(2, y[1], y, y);
+    for (int e = 0; e < 2; e++) state[e * cells + c] = y[e];
+  }
+}
+""",
     "scop": """void covariance(int m, int n, double float_n, double data[n][m], double cov[m][m], double mean[m])
 {
   int i, j, k;
