@@ -43,6 +43,8 @@ from comprehensive.records import replace
 
 _LIKENESS = 0.6
 """The part of two names that must agree, as difflib measures it: 'cout' and 'count' have 0.89, 'xs' and 'x' 0.67."""
+_LIKENESS_OF_FUNCTIONS = 0.8
+"""The same of functions, of which there are many: 'sqrrf' and 'sqrtf' have 0.8, 'foo' and 'floor' 0.75."""
 
 
 class NamesOutside(Struct, frozen=True):
@@ -260,8 +262,10 @@ class ExpressionChecker(Struct, frozen=True):
             if call.function == "assert":
                 help_text = "put the assert before the region"
             else:
+                close = get_close_matches(call.function, MATH, 1, _LIKENESS_OF_FUNCTIONS)
                 known = f"define it in the file, or use one of C: {', '.join(sorted(MATH))}"
-                help_text = self.outside.help_for(call.function, known)
+                near = f"write '{close[0]}', or define '{call.function}' in the file" if close else known
+                help_text = self.outside.help_for(call.function, near)
             self.sink.error(
                 "CF0202", f"function '{shorten(call.function)}' is not known", call.span, help=help_text
             )

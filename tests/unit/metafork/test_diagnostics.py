@@ -459,6 +459,7 @@ def test_keywords_in_comments_and_strings_mean_nothing() -> None:
         (in_threads("sqrtf(r);"), "memset and memcpy are written as loops"),
         (with_parameters("int d, int B, §float c[][]"), "write 'c[n][m]'"),
         (with_parameters("int d, int B, §float c[][B][]"), "write 'c[n][m][p]'"),
+        (in_threads("c[0] = sqrrf(r);"), "write 'sqrtf', or define 'sqrrf' in the file"),
     ],
 )
 def test_the_advice_can_be_followed(text: str, help_text: str) -> None:
