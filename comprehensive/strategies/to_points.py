@@ -34,6 +34,7 @@ from comprehensive.loops.normalize.counters import (
     at_most,
     counted_in_int,
 )
+from comprehensive.loops.normalize.held_sums import element_types, in_elements
 from comprehensive.loops.normalize.inlined import inlined
 from comprehensive.loops.normalize.interchange import interchanged
 from comprehensive.loops.normalize.narrow import in_int_at_points
@@ -206,7 +207,9 @@ def _one_loop(nest: Nest, outer: For[BlockStmt], statements: tuple[Stmt, ...]) -
         outer.type, outer.iterator, outer.start, outer.relation, outer.bound, outer.step, body, outer.span
     )
     number = next(i for i, band in enumerate(nest.bands) if band.body == statements)
-    return _joined_loops(nest, number, whole, {})
+    (summed,) = in_elements((whole,), element_types(nest))
+    assert isinstance(summed, For)
+    return _joined_loops(nest, number, summed, {})
 
 
 def _with_joined_loops(

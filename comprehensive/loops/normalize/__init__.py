@@ -7,6 +7,7 @@ spelling, and the stages behind it have one case instead of many:
 ``local_scalars``     scalars are declared where they get their values, iterators by their loops
 ``tests_in_headers``  loops end where their headers say
 ``unrolled``          loops that are unrolled by hand, with the loops for what is left of them, are one
+``held_sums``         what loops add up in a scalar of a strip is added to its element
 ``strips``            loops that are cut into strips by hand are one
 ``carried_elements``  what a loop has stored in the turn before is in a scalar
 ``first_iterations``  iterations taken out of a loop by hand are put back
@@ -25,6 +26,7 @@ from __future__ import annotations
 from comprehensive.loops.ir import Nest
 from comprehensive.loops.normalize.carried_elements import with_carried_elements_held
 from comprehensive.loops.normalize.first_iterations import with_first_iterations
+from comprehensive.loops.normalize.held_sums import with_sums_in_elements
 from comprehensive.loops.normalize.local_scalars import with_late_declarations
 from comprehensive.loops.normalize.serial_loops import with_counted_loops
 from comprehensive.loops.normalize.small_arrays import with_small_arrays_as_scalars
@@ -36,6 +38,7 @@ from comprehensive.loops.normalize.unrolled import with_rolled_loops
 def normalize(nest: Nest) -> Nest:
     """The normal form of a nest; a nest that is in normal form is returned as it is."""
     declared = with_tests_in_headers(with_late_declarations(nest))
-    whole = with_carried_elements_held(with_joined_strips(with_rolled_loops(declared)))
+    strips = with_sums_in_elements(with_rolled_loops(declared))
+    whole = with_carried_elements_held(with_joined_strips(strips))
     counted = with_counted_loops(with_first_iterations(whole))
     return with_small_arrays_as_scalars(counted)

@@ -50,6 +50,63 @@ def test_such_loops_are_one(name: str, tmp_path: Path) -> None:
     run_all(source, arrays, [{"m": 17, "n": 13, "k": k, "B0": 3, "B1": 4} for k in (0, 5, 64, 75)], tmp_path)
 
 
+STRIPS = """void f(int m, int n, int k, const float *a, const float *b, float *c, int B0, int B1)
+{{
+  meta_schedule block(B0, B1) {{
+    meta_for (int i = 0; i < m; i++)
+      meta_for (int j = 0; j < n; j++)
+        for (int q = 0; q < k; q += 16) {{
+          {type} s = c[{place}];
+          for (int l = q; l < (q + 16 < k ? q + 16 : k); l++) {step}
+          c[{place}] = s;
+        }}
+  }}
+}}
+"""
+TILES = """void f(int n, const float *a, const float *b, float *c, int B)
+{
+  int tiles = n / B;
+  meta_schedule {
+    meta_for (int p = 0; p < tiles; p++)
+      meta_for (int q = 0; q < tiles; q++)
+        for (int r = 0; r < tiles; r++)
+          meta_for (int i = 0; i < B; i++)
+            meta_for (int j = 0; j < B; j++) {
+              float s = c[(p * B + i) * n + q * B + j];
+              for (int l = 0; l < B; l++)
+                s += a[(p * B + i) * n + r * B + l] * b[(r * B + l) * n + q * B + j];
+              c[(p * B + i) * n + q * B + j] = s;
+            }
+  }
+}
+"""
+
+
+def test_sums_that_strips_hold_are_those_of_the_whole_loop(tmp_path: Path) -> None:
+    source = STRIPS.format(type="float", place="i * n + j", step=STEP)
+    assert recipes_of(source)["product"] is None
+    arrays = {"a": (("m*k + 1",), "f4"), "b": (("k*n + 1",), "f4"), "c": (("m*n",), "f4")}
+    run_all(source, arrays, [{"m": 17, "n": 13, "k": k, "B0": 3, "B1": 4} for k in (0, 5, 75)], tmp_path)
+
+
+def test_so_are_those_of_blocks_that_threads_go_through(tmp_path: Path) -> None:
+    assert recipes_of(TILES)["product"] is None
+    arrays = dict.fromkeys("abc", (("n*n",), "f4"))
+    run_all(TILES, arrays, [{"n": n, "B": 4} for n in (3, 8, 37)], tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("type", "place", "step"),
+    [
+        ("double", "i * n + j", STEP),
+        ("float", "q / 16 * m * n + i * n + j", STEP),
+        ("float", "i * n + j", "s += a[i * k + l] * b[l * n + j] + c[i * n + j];"),
+    ],
+)
+def test_another_sum_of_strips_stays_in_its_scalar(type: str, place: str, step: str) -> None:
+    assert recipes_of(STRIPS.format(type=type, place=place, step=step))["product"] is not None
+
+
 def test_a_plane_behind_a_pointer_is_a_row(tmp_path: Path) -> None:
     source = """void f(int m, int h, int w, const float *a, float *y, int B)
 {
