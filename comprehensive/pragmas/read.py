@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
 from typing import Literal
 
-from comprehensive.diagnostics import CompileError, DiagnosticSink, Note, SourceFile, Span
+from comprehensive.diagnostics import CompileError, DiagnosticSink, Note, Severity, SourceFile, Span
 from comprehensive.loops.build import build
 from comprehensive.loops.ir import Nest
 from comprehensive.metafork.ast import Function, HostAssert, MetaSchedule, Program
@@ -34,6 +34,8 @@ _OF_PARALLEL_LOOPS = frozenset(
     f"CF{number}" for number in ("0311", "0313", "0317", "1107", "1108", "1109", "1110", "1113", "1117")
 )
 """Errors that say why a loop is no parallel one."""
+_OF_HOST_CODE = frozenset(f"CF{number}" for number in ("0215",))
+"""Errors in what stands beside regions, which may be in none once it is known which loops are parallel."""
 
 
 def parse_pragmas(
@@ -89,7 +91,8 @@ def _settled(
         attempt = DiagnosticSink()
         notation = Pragmas(models, frozenset(refuted))
         program = parse(source, attempt, configuration, notation)
-        if attempt.has_errors:
+        wrong = {d.code for d in attempt.diagnostics if d.severity is Severity.ERROR}
+        if wrong - _OF_HOST_CODE:
             doubtful = _unlike(program, notation, attempt)
         else:
             doubtful = _doubtful(program, notation) | _not_apart(program, notation)
@@ -115,14 +118,15 @@ def _left_open(program: Program, notation: Pragmas) -> Iterator[tuple[int, Funct
 
 
 def _unlike(program: Program, notation: Pragmas, said: DiagnosticSink) -> dict[int, tuple[Note, ...]]:
-    """Regions that are left open and have errors which no serial loop has."""
+    """Regions that are left open and have errors which no serial loop has, or change what is read behind them."""
     found: dict[int, tuple[Note, ...]] = {}
     for first, _, region in _left_open(program, notation):
         for error in said.diagnostics:
-            place = error.span
+            # What is read behind a loop is reported there; the loop is where it is changed.
+            place = error.notes[0].span if error.code == "CF1117" else error.span
             inside = place is not None and region.span.start <= place.start < region.span.end
             if error.code in _OF_PARALLEL_LOOPS and inside:
-                found.setdefault(first, (Note(error.message, place),))
+                found.setdefault(first, (Note(error.message, error.span),))
     return found
 
 

@@ -128,6 +128,30 @@ def test_a_scop_needs_an_end_and_a_loop_that_is_proved_to_be_parallel() -> None:
     assert codes(text, "omp") == ["CF1106"]
 
 
+@pytest.mark.parametrize(
+    ("loops", "code"),
+    [
+        (  # a sum that host code reads is no error of a loop that is serial
+            "  t = 0;\n  for (i = 0; i < n; i++) t += a[i];\n  for (j = 0; j < n; j++) b[j] = t * a[j];\n",
+            "CF0215",
+        ),
+        (
+            "  for (i = 0; i < n; i++) {\n    a[i] = b[i];\n    for (j = 0; j < i; j++) a[i] -= a[j];\n  }\n",
+            "CF1114",
+        ),
+        (
+            "  for (i = 0; i < n; i++) {\n    c[0] = i;\n    for (j = 0; j < n; j++) m[i][j] = c[0];\n  }\n",
+            "CF0215",
+        ),
+    ],
+)
+def test_what_host_code_does_counts_once_it_is_known_which_loops_of_a_scop_are_parallel(
+    loops: str, code: str
+) -> None:
+    _, said = read(in_function(f"#pragma scop\n{loops}#pragma endscop\n"), "scop")
+    assert {d.code for d in said} == {code}
+
+
 def test_one_thread_computes_what_threads_cannot_put_together() -> None:
     for step in ("t = 0.5f * t + a[i];", "{ t += a[i]; b[i] = t; }", "{ t += a[i]; t *= 2; }"):
         body = f"{FOR} reduction(+: t)\n  for (i = 0; i < n; i++) {step}\n  *b = t;\n"
