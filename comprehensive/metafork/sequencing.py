@@ -208,7 +208,7 @@ class _Sequencer(Struct, frozen=True):
                     found += self._evaluated(replace(evaluate, expression=then))
                 return found
             case Conditional(condition, then, otherwise) if (
-                effect(then) or effect(otherwise) or isinstance(then, Discarded)
+                effect(then) or effect(otherwise) or isinstance(then, Call | Discarded)
             ):
                 test = self.scope.expression(condition, before)
                 branches = [

@@ -124,6 +124,11 @@ def test_a_function_may_move_its_pointer() -> None:
             "c[put_p_offset + 0] = put_k; c[put_p_offset + 1] = put_k;",
         ),
         (
+            "static void inc(float *p) { p[0] += 1; }",
+            "inc(c), inc(&c[1]); n > 2 ? inc(c + n) : inc(c);",
+            "c[0]++; c[1 + 0]++; if (n > 2) c[n + 0]++; else c[0]++;",
+        ),
+        (
             "#define F(x) g(x)\nint g(int x) { return x + K; }\nenum { K = 7 };",
             "c[0] = F(1);",
             "c[0] = 1 + 7;",
