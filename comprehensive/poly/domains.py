@@ -351,9 +351,8 @@ def complete(
     spoken_of = {s for c in constraints for s in c.polynomial.symbols}.union(extra)
     begins = {name: begin for name, begin in host_begins(nest).items() if name in spoken_of}
     constraints += begins.values()
-    for axis in axes:
-        if axis.extent is not None:
-            constraints.append(Constraint(axis.extent - 1))
+    running = tuple(Constraint(axis.extent - 1) for axis in axes if axis.extent is not None)
+    constraints += running
     lower = {**scope.lower, **quotient_bounds(symbols, scope, positive)}
     lower |= {a.counter: 0 for a in axes if a.from_zero}
     for name, begin in begins.items():
@@ -364,12 +363,13 @@ def complete(
         for symbol in (*quotient.numerator.symbols, *quotient.denominator.symbols):
             if symbol in scope.lower:
                 lower.setdefault(symbol, scope.lower[symbol])
-    _raise(lower, always)
+    _raise(lower, (*always, *running))
     return Facts(tuple(dict.fromkeys(constraints)), lower)
 
 
 def _raise(lower: dict[str, int], known: tuple[Constraint, ...]) -> None:
-    """Raise the least values of what is known to be at least something else: after ``assert(ld >= w)`` that of ld."""
+    """Raise the least values of what is known to be at least something else: after ``assert(ld >= w)`` that of ld, in a
+    loop up to n that of n."""
     for constraint in known:
         for name in constraint.polynomial.symbols:
             rest = Polynomial.symbol(name) - constraint.polynomial

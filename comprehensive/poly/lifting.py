@@ -106,28 +106,46 @@ def with_facts(constraints: Sequence[Constraint], lower: Mapping[str, int]) -> t
 @lru_cache(maxsize=8192)
 def _with_facts(base: tuple[Form, ...], bounds: tuple[tuple[str, int], ...]) -> tuple[Form, ...]:
     lower = dict(bounds)
+    factors = [form for form in base if not _is_bound(form, lower)]
     known = monomials(base)
     targets = {m for m in known if len(m) > 1}
     highest = max(map(len, targets), default=1)
     products: dict[Form, None] = {}
     for _ in range(2):
+        # Those that speak of what is known come first: others only help together with some that do.
+        multiplied = sorted(
+            {_times(form, by): None for form in factors for by in _cofactors(form, targets, lower)},
+            key=lambda form: len(_products_in(form) - known),
+        )
         new_targets: set[Monomial] = set()
-        for form in base:
-            for cofactor in _cofactors(form, targets, lower):
-                multiplied = _times(form, cofactor)
-                if multiplied in products or len(products) >= _MOST_PRODUCTS:
-                    continue
-                unknown = [m for m, _ in multiplied[0] if len(m) > 1 and m not in known]
-                if len(unknown) > 2 or any(len(m) > highest for m in unknown):
-                    continue
-                products[multiplied] = None
-                new_targets.update(unknown)
-                known.update(unknown)
+        for form in multiplied:
+            unknown = _products_in(form) - known
+            if form in products or len(unknown) > 2 or any(len(m) > highest for m in unknown):
+                continue
+            if len(products) >= _MOST_PRODUCTS:
+                break
+            products[form] = None
+            new_targets |= unknown
+            known |= unknown
         if not new_targets:
             break
         targets = new_targets
     everything = (*base, *products)
     return tuple(dict.fromkeys((*everything, *_monomial_bounds(monomials(everything), lower))))
+
+
+def _products_in(form: Form) -> set[Monomial]:
+    return {m for m, _ in form[0] if len(m) > 1}
+
+
+def _is_bound(form: Form, lower: Mapping[str, int]) -> bool:
+    """Whether the form says no more than the least value of a symbol: the bounds of all monomials have its products."""
+    linear, constant, equality = form
+    match linear:
+        case (((name,), factor),) if not equality and factor > 0 and name in lower:
+            return factor * lower[name] + constant >= 0
+        case _:
+            return False
 
 
 def _cofactors(form: Form, targets: set[Monomial], lower: Mapping[str, int]) -> list[Monomial]:
