@@ -26,6 +26,7 @@ from msgspec import Struct
 
 from comprehensive.algebra import Polynomial
 from comprehensive.loops.ir import Array, KeptLinear, Nest
+from comprehensive.loops.normalize.assumed_sizes import assuming_sizes
 from comprehensive.loops.normalize.linear import kept_linear
 from comprehensive.loops.normalize.rows import Rows, in_rows, rows_of, split
 from comprehensive.loops.normalize.subscripts import Subscripts
@@ -55,6 +56,7 @@ def delinearize(
 ) -> Delinearized:
     """The bodies over views of the arrays of the nest; ``0 <= name < limit`` for each coordinate of a point."""
     subscripts = Subscripts.of(nest, bodies, coordinates)
+    assumed = assuming_sizes(nest, subscripts, bodies)
     written = arrays_assigned(chain.from_iterable(bodies))
     everything = [e for body in bodies for x in expressions_in(body) for e in subexpressions(x)]
     views: dict[str, _Views] = {}
@@ -62,8 +64,10 @@ def delinearize(
         references = [e for e in everything if isinstance(e, Index) and e.array == array.name]
         views[array.name] = (
             _written_view(array, references, subscripts)
+            or _written_view(array, references, *assumed)
+            or _kept(array, references)
             if array.name in written
-            else _read_views(array, references, subscripts, coordinates.keys(), name)
+            else _read_views(array, references, subscripts, assumed, coordinates.keys(), name)
         )
     return Delinearized(
         tuple(array for found in views.values() for array in found.arrays),
@@ -90,39 +94,62 @@ class _Views(Struct, frozen=True):
     linear: tuple[Index, ...] = ()
 
 
-def _written_view(array: Array, references: Sequence[Index], subscripts: Subscripts) -> _Views:
-    """The one view of an array that is written: all references have the same rows, and stay in them."""
+def _kept(array: Array, references: Sequence[Index]) -> _Views:
+    return _Views((array,), lambda index: index, linear=tuple(references))
+
+
+def _written_view(
+    array: Array, references: Sequence[Index], subscripts: Subscripts, sizes: tuple[Expr, ...] = ()
+) -> _Views | None:
+    """The one view of an array that is written: all references have the same rows, and stay in them.
+
+    None where that is not known before a launch; with the conditions on sizes under which the subscripts are.
+    """
     if array.rank > 1:
         return _Views((array,), lambda index: index)
-    as_it_is = _Views((array,), lambda index: index, linear=tuple(references))
     values = [subscripts.linear(reference.subscripts[0]) for reference in references]
     known = [value for value in values if value is not None]
     rows = rows_of(known, subscripts) if len(known) == len(values) else None
     if rows is None:
-        return as_it_is
+        return None
     demanded = [in_rows(rows, value, subscripts) for value in known]
     demanded += [_seen(reference, rows, subscripts) for reference in references]
     if None in demanded:
-        return as_it_is
-    conditions = tuple(condition for each in demanded if each is not None for condition in each)
+        return None
+    conditions = (*sizes, *(condition for each in demanded if each is not None for condition in each))
     view = _viewed(array, array.name, rows, subscripts)
     return _Views((view,), lambda index: _over(index, view.name, rows, subscripts), conditions)
 
 
 def _read_views(
-    array: Array, references: Sequence[Index], subscripts: Subscripts, points: Set[str], name: Namer
+    array: Array,
+    references: Sequence[Index],
+    subscripts: Subscripts,
+    assumed: tuple[Subscripts, tuple[Expr, ...]],
+    points: Set[str],
+    name: Namer,
 ) -> _Views:
     """The views of an array that is only read: one for each set of coefficients that its references have, and for each
-    matrix or row of it."""
+    matrix or row of it.
+
+    Its rows are those that fit where sizes are as they are ``assumed`` to be; elsewhere they read the same elements.
+    """
+    likely, sizes = assumed
     values = [subscripts.linear(r.subscripts[0]) for r in references] if array.rank == 1 else []
-    together = rows_of([value for value in values if value is not None], subscripts)
+    together = rows_of([value for value in values if value is not None], likely)
 
     def rows(value: Polynomial | None) -> Rows | None:
-        return None if value is None else together or rows_of([value], subscripts)
+        return None if value is None else together or rows_of([value], likely)
+
+    def seen(index: Index, rows: Rows) -> tuple[Expr, ...] | None:
+        surely = _seen(index, rows, subscripts)
+        if surely is not None or (perhaps := _seen(index, rows, likely)) is None:
+            return surely
+        return (*sizes, *perhaps)
 
     def way(index: Index) -> _Way:
         found = rows(subscripts.linear(index.subscripts[0])) if array.rank == 1 else None
-        if found is not None and _seen(index, found, subscripts) is None:
+        if found is not None and seen(index, found) is None:
             found = None
         parts = _parts(index, found, subscripts)
         shape = subscripts.shape(parts)
@@ -138,16 +165,16 @@ def _read_views(
     for reference in references:
         if way(reference) not in names:
             names[way(reference)] = name(f"{array.name}_{len(names) + 1}") if names else array.name
-    arrays = [_viewed(array, called, seen.rows, subscripts) for seen, called in names.items()]
+    arrays = [_viewed(array, called, each.rows, subscripts) for each, called in names.items()]
     return _Views(
         tuple(arrays) or (array,),
         lambda index: _over(index, names[way(index)], way(index).rows, subscripts),
         tuple(
             condition
             for index in references
-            for seen in [way(index).rows]
-            if seen is not None
-            for condition in _seen(index, seen, subscripts) or ()
+            for found in [way(index).rows]
+            if found is not None
+            for condition in seen(index, found) or ()
         ),
         tuple(index for index in references if array.rank == 1 and way(index).rows is None),
     )

@@ -23,10 +23,11 @@ from comprehensive.loops.normalize.invariant_reads import with_invariant_reads_f
 from comprehensive.loops.normalize.narrow import in_int_at_points
 from comprehensive.loops.normalize.nested_conditions import with_conditions_joined
 from comprehensive.loops.normalize.one_spelling import in_one_spelling
+from comprehensive.loops.normalize.own_names import with_own_loops
 from comprehensive.loops.normalize.single_assignment import single_assigned
 from comprehensive.loops.normalize.sink import sunk
 from comprehensive.loops.normalize.subscripts import types_at_points
-from comprehensive.loops.traverse import all_names, declared_names
+from comprehensive.loops.traverse import all_names, declared_names, rename
 from comprehensive.metafork.ast import Expr, ScalarType, Stmt
 from comprehensive.metafork.fresh import Namer
 from comprehensive.metafork.walk import arrays_assigned
@@ -47,10 +48,12 @@ def normalize_points(
     converted = [single_assigned(body, types, name) for body in converted]
     types = types_at_points(nest, converted, coordinates)
     converted = [with_looked_up_places(body, types, read_only) for body in converted]
+    # Names of iterators are those of the program again behind the steps that read how far a loop goes.
+    converted, iterators = with_own_loops(converted, name)
     seen = delinearize(nest, converted, coordinates, name)
     bodies, fitting = in_int_at_points(replace(nest, arrays=seen.arrays), seen.bodies, coordinates)
     types = types_at_points(replace(nest, arrays=seen.arrays), bodies, coordinates)
-    bodies = [in_one_spelling(body, types) for body in bodies]
+    bodies = [rename(in_one_spelling(body, types), iterators) for body in bodies]
     read_only = _read_only(seen.arrays, bodies)
     pointers = {a.name: a.pointer for a in seen.arrays}
     return replace(

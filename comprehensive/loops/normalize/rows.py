@@ -14,7 +14,7 @@ is left from its point on, ``t < n - i``, has lost the place where it began: the
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from itertools import pairwise
+from itertools import chain, combinations, pairwise
 
 from msgspec import Struct
 
@@ -22,6 +22,8 @@ from comprehensive.algebra import Polynomial, integral_quotient, sum_of, whole_t
 from comprehensive.loops.normalize.subscripts import Subscripts
 from comprehensive.metafork.ast import Expr
 
+_MOST_WEIGHTS = 6
+"""The weights among which chains are looked for where all of them are none."""
 _NOTHING = Polynomial.constant(0)
 _ELEMENT = Polynomial.constant(1)
 
@@ -38,11 +40,18 @@ class Rows(Struct, frozen=True):
 
 
 def rows_of(values: Sequence[Polynomial], subscripts: Subscripts) -> Rows | None:
-    """The rows in which most is known to stay; None where the subscripts are no rows of any kind."""
-    candidates = [rows for rows in _candidates(values, subscripts) if len(rows.weights) > 1]
-    judged = [(_doubts(rows, values, subscripts), rows) for rows in dict.fromkeys(candidates)]
-    possible = [(doubts, rows) for doubts, rows in judged if doubts is not None]
-    return min(possible, key=lambda found: found[0])[1] if possible else None
+    """The rows in which most is known to stay; None where the subscripts are no rows of any kind.
+
+    Where the weights are no chain, those of some of them are, in which all subscripts stay as far as a launch can tell.
+    """
+    weights = _sets_of_weights(values, subscripts)
+    whole = _judged(map(_chain, weights), values, subscripts)
+    if whole:
+        return min(whole, key=lambda found: found[0])[1]
+    some = _judged(chain.from_iterable(map(_chains_in, weights)), values, subscripts)
+    return next(
+        (rows for (_, unknown), rows in sorted(some, key=lambda found: found[0]) if not unknown), None
+    )
 
 
 def split(rows: Rows, value: Polynomial, subscripts: Subscripts) -> tuple[Polynomial, ...]:
@@ -83,24 +92,30 @@ def _digits(factor: Polynomial, rows: Rows) -> Iterable[Polynomial]:
         factor -= times * weight
 
 
-def _doubts(rows: Rows, values: Sequence[Polynomial], subscripts: Subscripts) -> int | None:
-    """Return how many subscripts are not proved to stay in such rows; None if a weight needs a proof and has none."""
-    conditions = [in_rows(rows, value, subscripts) for value in values]
-    doubts = sum(found is None or bool(found) for found in conditions)
-    if doubts and any(length.is_constant for length in rows.lengths):
-        return None
-    return doubts
+def _judged(
+    candidates: Iterable[Rows | None], values: Sequence[Polynomial], subscripts: Subscripts
+) -> list[tuple[tuple[int, int], Rows]]:
+    """The rows that are possible, each with how many subscripts are not proved to stay in them, and how many of these
+    no launch can see to."""
+    found: list[tuple[tuple[int, int], Rows]] = []
+    for rows in dict.fromkeys(candidates):
+        if rows is None or len(rows.weights) == 1:
+            continue
+        conditions = [in_rows(rows, value, subscripts) for value in values]
+        unknown = conditions.count(None)
+        doubts = unknown + sum(map(bool, conditions))
+        # A constant is a weight where that is proved.
+        if not doubts or not any(length.is_constant for length in rows.lengths):
+            found.append(((doubts, unknown), rows))
+    return found
 
 
-def _candidates(values: Sequence[Polynomial], subscripts: Subscripts) -> Iterable[Rows]:
-    """Chains of weights, those that tell more apart first; of such as tell the same, those of the fewest terms."""
+def _sets_of_weights(values: Sequence[Polynomial], subscripts: Subscripts) -> list[list[Polynomial]]:
+    """Weights, those that tell more apart first; of such as tell the same, those of the fewest terms."""
     since = [subscripts.from_their_start(value) for value in values]
     found = sorted((_weights(given, subscripts) for given in (values, since)), key=_terms)
     symbolic = [[weight for weight in weights if not weight.is_constant] for weights in found]
-    for weights in (*found, *symbolic, *([weight.primitive() for weight in weights] for weights in symbolic)):
-        rows = _chain(weights)
-        if rows is not None:
-            yield rows
+    return [*found, *symbolic, *([weight.primitive() for weight in weights] for weights in symbolic)]
 
 
 def _weights(values: Sequence[Polynomial], subscripts: Subscripts) -> list[Polynomial]:
@@ -117,6 +132,14 @@ def _chain(weights: Iterable[Polynomial]) -> Rows | None:
     if any(integral_quotient(larger, smaller) is None for larger, smaller in pairwise(ordered)):
         return None
     return Rows(tuple(ordered))
+
+
+def _chains_in(weights: Sequence[Polynomial]) -> Iterable[Rows | None]:
+    """The chains of some of the weights, the longest first."""
+    if len(weights) > _MOST_WEIGHTS:
+        return ()
+    kept = (combinations(weights, number) for number in range(len(weights) - 1, 0, -1))
+    return map(_chain, chain.from_iterable(kept))
 
 
 def _positive(weight: Polynomial) -> Polynomial:

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec import Struct, field
 
-from comprehensive.algebra import Polynomial
+from comprehensive.algebra import Polynomial, integral_quotient
 from comprehensive.algebra import sum_of as sum_of_polynomials
 from comprehensive.algebra.polynomial import Term
 from comprehensive.loops.conversions import in_type
@@ -49,6 +49,8 @@ class Subscripts(Struct, frozen=True):
     limits: Mapping[str, tuple[Expr, ...]]
     ranges: Ranges = field(default_factory=dict[str, Interval])
     """The ranges of names, as far as they are known beyond their types."""
+    facts: tuple[Polynomial, ...] = ()
+    """Polynomials over scalars that are not negative, whatever their signs."""
 
     @staticmethod
     def of(nest: Nest, bodies: Sequence[tuple[Stmt, ...]], coordinates: Mapping[str, Expr]) -> Subscripts:
@@ -122,11 +124,11 @@ class Subscripts(Struct, frozen=True):
         """
         demanded: dict[Expr, None] = {}
         for bounds in each:
-            if any(self.is_nonnegative(bound) or self._is_nonnegative_in_ranges(bound) for bound in bounds):
+            if any(map(self._is_proved, bounds)):
                 continue
             room = min(bounds, key=self.difficulty, default=None)
             # Nothing but what is subtracted leaves room for small sizes at most, however large they may be elsewhere.
-            if room is None or not any(self._leaves_room(term) for term in room.terms()):
+            if room is None or not self._leaves_room(room):
                 return None
             condition = self._at_least_zero(room)
             if not self.is_uniform(condition):
@@ -134,8 +136,19 @@ class Subscripts(Struct, frozen=True):
             demanded[condition] = None
         return tuple(demanded)
 
-    def _leaves_room(self, term: Term) -> bool:
-        return term.coefficient > 0 and (bool(term.powers) or term.coefficient > LARGEST_COUNT)
+    def _leaves_room(self, room: Polynomial) -> bool:
+        """Whether something is left for sizes that are not small: nothing is of ``n + m - m*n``."""
+        taken = [Polynomial.from_terms((t,)) for t in room.terms() if t.coefficient < 0]
+
+        def outgrown(term: Term) -> bool:
+            given = Polynomial.from_terms((term,))
+            return any(part.divide_exactly(given) is not None for part in taken)
+
+        return any(
+            not outgrown(t) if t.powers else t.coefficient > LARGEST_COUNT
+            for t in room.terms()
+            if t.coefficient > 0
+        )
 
     def variables(self, value: Polynomial) -> tuple[str, ...]:
         """The symbols of a polynomial that may differ from point to point."""
@@ -166,6 +179,13 @@ class Subscripts(Struct, frozen=True):
         return all(term.coefficient >= 0 for term in value.terms()) and self.nonnegative.issuperset(
             value.symbols
         )
+
+    def _is_proved(self, bound: Polynomial) -> bool:
+        """Whether a bound over scalars is surely not negative: by signs, by ranges, or as a multiple of a fact."""
+        if self.is_nonnegative(bound) or self._is_nonnegative_in_ranges(bound):
+            return True
+        multiples = (integral_quotient(bound, fact) for fact in self.facts)
+        return any(times is not None and self.is_nonnegative(times) for times in multiples)
 
     def _is_nonnegative_in_ranges(self, value: Polynomial) -> bool:
         return sum_of(self.ring.write(value), self.types, self.ranges).least >= 0
