@@ -23,11 +23,16 @@ from comprehensive.metafork.tokens import Token
 
 
 def parameters_of(
-    text: Sequence[Token], found: FoundFunction, names: NamesOutside, other_types: Mapping[str, Token]
+    text: Sequence[Token],
+    found: FoundFunction,
+    names: NamesOutside,
+    other_types: Mapping[str, Token],
+    differing: Mapping[str, Token],
 ) -> tuple[tuple[Parameter, ...], bool]:
     """The parameters that are understood, and whether all of them are.
 
-    ``names`` and ``other_types`` are what the file says of names that are no types of the language.
+    ``names`` and ``other_types`` are what the file says of names that are no types of the language, ``differing`` the
+    members of structures that have another type than those before them.
     """
     if not found.parameters:
         return (), True
@@ -53,7 +58,7 @@ def parameters_of(
                 "CF0117",
                 f"'{shorten(unknown.text)}' is not a type of the language",
                 unknown.span,
-                notes=() if known is None else (Note("this is no name of a scalar type", known.span),),
+                notes=_no_type(unknown, known, differing),
                 help="pass what it is made of: a parameter or an array of its own for every member, "
                 "'const float *x' for 'p[i].x'"
                 if is_structure
@@ -75,6 +80,13 @@ def parameters_of(
         else:
             parameters.append(parameter)
     return tuple(parameters), understood
+
+
+def _no_type(unknown: Token, known: Token | None, differing: Mapping[str, Token]) -> tuple[Note, ...]:
+    """Return why a name is no type of the language."""
+    if unknown.text in differing:
+        return (Note("this member has another type than those before it", differing[unknown.text].span),)
+    return () if known is None else (Note("this is no name of a scalar type", known.span),)
 
 
 def _unknown_type(words: Sequence[Token]) -> Token | None:

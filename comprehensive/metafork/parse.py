@@ -45,6 +45,7 @@ from comprehensive.metafork.region_body import region_body
 from comprehensive.metafork.region_clauses import region_clauses
 from comprehensive.metafork.scope import Scope, scope_of_region
 from comprehensive.metafork.stability import Changes, changes, macro_names, names_in_macros
+from comprehensive.metafork.structures import with_structures_as_arrays
 from comprehensive.metafork.tokens import Origin, Token, tokens, unterminated_comment
 from comprehensive.metafork.type_names import with_type_names
 from comprehensive.metafork.walk import arrays
@@ -92,6 +93,7 @@ def parse(
         )
         return nothing
     text, other_types = with_type_names(text)
+    text, differing = with_structures_as_arrays(text)
     outside = [None if token.type == "DIRECTIVE" else token for token in (*text.included, *text.tokens)]
     declarations = list(items(outside))
     constants = named_constants(declarations)
@@ -101,7 +103,7 @@ def parse(
     taken = [token.text for token in (*text.included, *text.tokens) if token.type == "NAME"]
     helpers = Helpers.of(declarations, constants, constant_arrays(declarations, constants), names, taken)
     variables = file_variables(declarations, constants)
-    reader = _FunctionReader(text, helpers, declarations, variables, other_types, notation)
+    reader = _FunctionReader(text, helpers, declarations, variables, other_types, differing, notation)
     functions: list[Function] = []
     for function in found:
         if sink.errors > MAXIMUM_ERRORS:
@@ -134,6 +136,7 @@ class _FunctionReader:
         declarations: Sequence[Item],
         variables: Mapping[str, Parameter],
         other_types: Mapping[str, Token],
+        differing: Mapping[str, Token],
         notation: Notation,
     ) -> None:
         self._text = text
@@ -141,6 +144,7 @@ class _FunctionReader:
         self._variables = variables
         self._helpers = helpers
         self._other_types = other_types
+        self._differing = differing
         self._notation = notation
         self._names = frozenset(token.text for token in text.tokens if token.type == "NAME")
         self._tokens = text.tokens
@@ -150,7 +154,9 @@ class _FunctionReader:
 
     def read(self, found: FoundFunction) -> Function:
         sink = self._origin.sink
-        parameters, understood = parameters_of(self._tokens, found, self._helpers.outside, self._other_types)
+        parameters, understood = parameters_of(
+            self._tokens, found, self._helpers.outside, self._other_types, self._differing
+        )
         body, host, regions = self._body_tokens(found)
         own = declared_names(self._tokens[found.parameters.start : found.closing])
         parameters = (*parameters, *self._of_file(body, host, own))

@@ -20,8 +20,9 @@ _BY_TOKEN = {
     ),
     "DOT": (
         "CF0114",
-        "structures are not supported",
-        "pass an array of its own for every member, x[i] for p[i].x, and scalars for those of one structure",
+        "this is no member of a structure that a region can use",
+        "structures whose members all have one type are arrays of it: p[i].x of a parameter p; of others pass an array "
+        "of its own for every member, x[i] for p[i].x, and scalars for those of one structure",
     ),
     "STRUCT": (
         "CF0114",

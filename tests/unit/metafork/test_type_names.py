@@ -118,7 +118,7 @@ def test_a_typedef_name_may_be_that_of_a_variable() -> None:
 @pytest.mark.parametrize(
     "definition",
     [
-        "typedef struct { float x, y; } vec;",
+        "typedef struct { float *x, y; } vec;",
         "typedef float *vec;",
         "typedef float vec[4];",
         "typedef long double vec;",
