@@ -15,6 +15,7 @@ from typing import TypeAlias
 
 from msgspec import Struct
 
+from comprehensive.metafork.limits import MAXIMUM_TOKENS
 from comprehensive.metafork.structure_types import END, Layout, Structures, closing_of
 from comprehensive.metafork.tokens import CLOSING, OPENING, Token
 
@@ -53,6 +54,11 @@ def between(parts: Iterable[Text], separator: Token) -> Text:
     return result
 
 
+def is_steady(text: Iterable[Token]) -> bool:
+    """Whether a text does nothing but compute a value, so that it may stand several times."""
+    return all(token.type not in ("INCDEC", "ASSIGN", "COMPOUND") for token in text)
+
+
 class Variable(Struct, frozen=True):
     """A variable of a structure, or a pointer to structures or an array of them.
 
@@ -64,6 +70,12 @@ class Variable(Struct, frozen=True):
     is_pointer: bool = False
     counts: Variable | None = None
     scalars: tuple[str, ...] = ()
+
+    @property
+    def spoken(self) -> frozenset[str]:
+        """The names by which a text speaks of its elements."""
+        further = frozenset[str]() if self.counts is None else self.counts.spoken
+        return further | {self.name, *self.scalars}
 
     def element(self, at: Token, row: Text, place: Text) -> Text:
         """The element at a place of a structure."""
@@ -78,6 +90,13 @@ class Variable(Struct, frozen=True):
         return [at._replace(type="NAME", text=self.name), *rows, *subscript(at, place)]
 
 
+class Function(Struct, frozen=True):
+    """A function that returns a structure: there is one for each element in its place."""
+
+    layout: Layout
+    names: tuple[str, ...]
+
+
 class Place(Struct, frozen=True):
     """A part of a variable: the elements from ``offset`` and ``terms`` on, of a structure or of one number."""
 
@@ -90,7 +109,7 @@ class Place(Struct, frozen=True):
     @property
     def is_steady(self) -> bool:
         """Whether it is the same place each time that it is written: ``p[i++]`` is not."""
-        return all(token.type not in ("INCDEC", "ASSIGN", "COMPOUND") for token in (*self.row, *self.terms))
+        return is_steady((*self.row, *self.terms))
 
     def elements(self, at: Token) -> list[Text]:
         """All elements of a structure, or the one that is no structure."""
@@ -111,18 +130,26 @@ class Places:
         self._tokens = tokens
         self._structures = structures
         self.scopes: list[dict[str, Variable | None]] = []
+        self.functions: dict[str, Function] = {}
+        """The functions so far that return structures."""
 
     def part(self, position: int) -> tuple[Text | None, int]:
         """A number of a structure that is at a position, or all numbers of one that a function is passed; None for
         what is neither."""
-        found = self.place(position)
-        if found is None:
-            return None, position
-        place, end = found
-        elements = place.elements(self._tokens[position])
-        if place.layout is None:
+        called = self._call(position)
+        if called is not None:
+            elements, end, is_number = called
+        else:
+            found = self.place(position)
+            if found is None:
+                return None, position
+            place, end = found
+            elements, is_number = place.elements(self._tokens[position]), place.layout is None
+            if not is_number and not place.is_steady:
+                return None, position
+        if is_number:
             return elements[0], end
-        if place.is_steady and self._is_argument(position, end):
+        if self._is_argument(position, end):
             return between(elements, sign(self._tokens[position], ",")), end
         return None, position
 
@@ -203,10 +230,36 @@ class Places:
         if self._is(position, "STAR") and (pointer := self._pointer(position + 1)) is not None:
             behind = Place(pointer, [number(at, 0)], 0, [], pointer.layout)
             return (behind.elements(at), position + 2) if pointer.layout is layout else None
+        called = self._call(position)
+        if called is not None:
+            return called[:2] if self.functions[at.text].layout is layout and not called[2] else None
         found = self.place(position)
         if found is None or found[0].layout is not layout or not found[0].is_steady:
             return None
         return found[0].elements(at), found[1]
+
+    def _call(self, position: int) -> tuple[list[Text], int, bool] | None:
+        """The elements of what a function returns, where its call ends, and whether that is a number: the member of a
+        structure.  None for what is no such call, and where doing it several times is not the same as once."""
+        function = self.functions.get(self._tokens[position].text)
+        if function is None or not self._is(position, "NAME") or not self._is(position + 1, "LPAR"):
+            return None
+        if any(self._tokens[position].text in scope for scope in self.scopes):
+            return None
+        end = closing_of(self._tokens, position + 1) + 1
+        given = self.expression(position + 2, end - 1)
+        if len(given) * len(function.names) > MAXIMUM_TOKENS or not is_steady(given):
+            return None
+        at = self._tokens[position]
+        elements = [[at._replace(text=name), sign(at, "("), *given, sign(at, ")")] for name in function.names]
+        layout: Layout | None = function.layout
+        while layout is not None and self._is(end, "DOT"):
+            member = layout.members.get(self._tokens[end + 1].text)
+            if member is None or member.dims:
+                return None
+            elements, layout = elements[member.offset : member.offset + member.stride], member.layout
+            end += 2
+        return elements, end, layout is None
 
     def _listed(self, position: int, end: int, layout: Layout) -> list[Text] | None:
         """The elements that values between braces give, 0 for those that these leave out."""

@@ -11,6 +11,7 @@ in its functions::
     p[j] = q;           {p[j][0] = q[0]; p[j][1] = q[1]; ...}
     body *r = &p[j];    long r = (j);         and r->x is p[r][0]
     f(q)                f(q[0], q[1], ...)    for f(body b), which is f(float b_x, float b_y, ...)
+    q = g(i);           {q[0] = g_x(i); q[1] = g_y(i); ...}    for body g(int i), in whose place is one for each element
 
 A variable without arrays is a scalar for each member, ``float q_x = p[i][0];``.
 Tokens have the spans of the words in whose place they stand, so that text and places stay those of the source.  What is
@@ -26,6 +27,7 @@ from comprehensive.metafork.fresh import Namer
 from comprehensive.metafork.limits import too_deep_in_text
 from comprehensive.metafork.preprocessor.stream import Preprocessed
 from comprehensive.metafork.structure_places import (
+    Function,
     Places,
     Text,
     Variable,
@@ -76,6 +78,8 @@ class _Reader:
         self._has_region = False
         self._region_depth = 0
         """The scopes that are open around the region that is open; 0 for none."""
+        self._returned: tuple[Layout, int] | None = None
+        """The structure that the function returns, and which element of it the one in its place does."""
 
     def parts(self, before: int) -> tuple[Text, Text]:
         """Return what comes of the tokens before a position, and of those from it on."""
@@ -108,6 +112,12 @@ class _Reader:
                 self._parentheses += 1
             case "RPAR" if not scopes:
                 self._parentheses -= 1
+            case "RETURN" if self._returned is not None:
+                layout, element = self._returned
+                value = self._places.value(position + 1, layout)
+                if value is not None:
+                    self._result += [token, *value[0][element]]
+                    return value[1]
             case "NAME" if scopes and self._is_declared_otherwise(position):
                 scopes[-1][token.text] = None
             case "NAME" | "LPAR" if scopes:
@@ -158,6 +168,13 @@ class _Reader:
         inside = self._tokens[opening : closing_of(self._tokens, opening)]
         return any(token.type == "META_SCHEDULE" for token in inside)
 
+    def _is_function(self, position: int) -> bool:
+        """Whether the name of a function stands there that has a body, and no region."""
+        if self._tokens[position].type != "NAME" or self._tokens[position + 1].type != "LPAR":
+            return False
+        opening = closing_of(self._tokens, position + 1) + 1
+        return self._tokens[opening].type == "LBRACE" and not self._is_head_of_region(position + 1)
+
     def _is_declared_otherwise(self, position: int) -> bool:
         before = position - 1
         while before > 0 and self._tokens[before].type in ("STAR", "QUALIFIER"):
@@ -169,6 +186,8 @@ class _Reader:
     def _declared(self, position: int, layout: Layout, end: int) -> int:
         """Goes on behind what a structure's name declares; behind the name where that is not understood."""
         scopes = self._places.scopes
+        if not scopes and not self._parentheses and self._is_function(end):
+            return self._functions(layout, end)
         if not scopes:
             made = self._parameter(layout, end) if self._parentheses == 1 else None
         else:
@@ -179,6 +198,24 @@ class _Reader:
             return self._as_it_is(position, end)
         self._result += made[0]
         return made[1]
+
+    def _functions(self, layout: Layout, position: int) -> int:
+        """Goes on behind a function that returns a structure: one for each element stands in its place."""
+        name = self._tokens[position]
+        end = closing_of(self._tokens, closing_of(self._tokens, position + 1) + 1)
+        own = tuple(map(self._fresh, layout.names(name.text)))
+        head: Text = []
+        while self._result and self._result[-1].type == "QUALIFIER":
+            head.insert(0, self._result.pop())
+        for element, called in enumerate(own):
+            self._result += [*head, *typed(layout, name), name._replace(text=called)]
+            self._returned = layout, element
+            at = position + 1
+            while at <= end and self._tokens[at].type != END:
+                at = self._next(at)
+        self._returned = None
+        self._places.functions[name.text] = Function(layout, own)
+        return end + 1 if self._tokens[end].type != END else end
 
     def _parameter(self, layout: Layout, position: int) -> tuple[Text, int] | None:
         kinds = [token.type for token in self._tokens[position : position + 6]]
@@ -296,8 +333,7 @@ class _Reader:
         # Elements of another place are those that are read in turn; values in braces may be any of them.
         is_listed = self._tokens[value[1] - 1].type == "RBRACE"
         spoken = chain(target.row, target.terms, *(part if is_listed else part[1:] for part in parts))
-        own = {target.variable.name, *target.variable.scalars}
-        if not own.isdisjoint(token.text for token in spoken):
+        if not target.variable.spoken.isdisjoint(token.text for token in spoken):
             names = [self._fresh(f"next_{target.variable.name}") for _ in parts]
             before = [*self._scalars(target.layout, at, names, parts), sign(at, ";")]
             parts = [[at._replace(type="NAME", text=name)] for name in names]

@@ -19,6 +19,9 @@ typedef struct { float x, y, z; } vec;
 struct particle { vec at; real v[DIM]; float m; };
 typedef struct particle particle;
 static inline float dot(vec a, const vec b) { return a.x * b.x + a.y * b.y + a.z * b.z; }
+static inline vec plus(vec a, vec b) { vec c = a; c.x += b.x; if (a.y > 9) return b; return c; }
+static inline vec middle(const particle *p, int i) { return p[i].at; }
+static inline vec turned(vec a) { return (vec){a.y, -a.x, a.z}; }
 static inline float heavy(particle p) { return p.v[99]; }
 static inline float mass(const particle *p, int i) { return p[i].m; }
 """
@@ -52,6 +55,17 @@ USES = {
     "const particle *r = &o[i]; y[i] = r->m + r[1].m;": "long r = i; y[i] = o[r][6] + o[r + 1][6];",
     "particle *r = p + k, *s = &r[2]; s->m = 1;": "long r = k; long s = r + 2; p[s][6] = 1;",
     "y[i] = mass(o, i);": "y[i] = o[i][6];",
+    "p[i].at = turned(q[k]);": "{ p[i][0] = q[k][1]; p[i][1] = -q[k][0]; p[i][2] = q[k][2]; }",
+    "y[i] = turned(turned(o[i].at)).y;": "y[i] = -o[i][1];",
+    "vec u = middle(o, i); u = turned(u); y[i] = dot(u, middle(o, k));": (
+        "float u_x = o[i][0], u_y = o[i][1], u_z = o[i][2];"
+        "{ float next_u = u_y, next_u_1 = -u_x, next_u_2 = u_z; u_x = next_u; u_y = next_u_1; u_z = next_u_2; }"
+        "y[i] = u_x * o[k][0] + u_y * o[k][1] + u_z * o[k][2];"
+    ),
+    "vec *r = q + k; r[1] = turned(q[i]);": (
+        "long r = k; { float next_r = q[i][1], next_r_1 = -q[i][0], next_r_2 = q[i][2];"
+        "q[r + 1][0] = next_r; q[r + 1][1] = next_r_1; q[r + 1][2] = next_r_2; }"
+    ),
     "vec u[2]; u[0] = q[i]; u[1].x = 1; y[i] = u[k].x;": (
         "float u[2][3]; { u[0][0] = q[i][0]; u[0][1] = q[i][1]; u[0][2] = q[i][2]; } u[1][0] = 1;"
         "y[i] = u[k][0];"
@@ -66,6 +80,8 @@ REFUSED = {
     "y[i] = p[i].v;": "CF0114",
     "p[i].at = q[k++];": "CF0114",
     "y[i] = heavy(p[i]);": "CF0114",
+    "q[i] = turned(q[k++]);": "CF0204",
+    "q[i] = plus(q[k], p[i]);": "CF0214",
     "vec u = {.w = 1};": "CF0117",
 }
 
@@ -84,6 +100,7 @@ void step(int n, float dt, particle *p, const particle *old, float *e, int B)
       q.at.x += dt * u.x; q.at.y += dt * u.y; q.at.z += dt * u.z;
       e[i] = dot(u, q.at) + dot(w, old[i].at) * mass(old, i) + (old + i)->v[1];
       q.at = (vec){q.at.y, q.at.x, q.at.z};
+      q.at = plus(turned(q.at), plus(w, middle(old, i)));
       if (q.m > 0) p[i] = q; else { p[i] = old[i]; p[i].at = u; }
     }
   }
