@@ -276,9 +276,9 @@ class Parameter:
     Scalars have ``pointer=False`` and ``dims == ()``.  Data is ``pointer=True`` (``const float *a``) or has dims
     (``float a[n][n]``; the first may be None: ``float a[][n]``).  The C function does not have one that is ``added``:
     a scalar shapes the blocks of a region whose text says nothing of blocks, data is memory that the launcher has for
-    regions with one between them.  One ``of_file`` is a variable of the file, that the C function reaches by itself and
-    the launcher is passed.  Data that ``may_be_null`` is data of which the function asks whether it is there: nobody
-    promises its elements.
+    regions with one between them.  What the source says in other words, by a structure, is ``respelled``.
+    One ``of_file`` is a variable of the file, that the C function reaches by itself and the launcher is passed.  Data
+    that ``may_be_null`` is data of which the function asks whether it is there: nobody promises its elements.
     """
 
     name: str
@@ -290,6 +290,7 @@ class Parameter:
     added: bool = False
     of_file: bool = False
     may_be_null: bool = False
+    respelled: bool = field(default=False, compare=False, repr=False)
 
     @property
     def is_data(self) -> bool:

@@ -20,6 +20,7 @@ from comprehensive.metafork.limits import too_deep_in_text, too_deep_in_tree
 from comprehensive.metafork.literals import SUPPORTED_TYPES, shorten, type_to_use
 from comprehensive.metafork.locate import FoundFunction
 from comprehensive.metafork.tokens import Token
+from comprehensive.records import replace
 
 
 def parameters_of(
@@ -78,7 +79,8 @@ def parameters_of(
                 + SUPPORTED_TYPES,
             )
         else:
-            parameters.append(parameter)
+            made = any(word.type == "LSQB" and word.span.text != word.text for word in words)
+            parameters.append(replace(parameter, respelled=True) if made else parameter)
     return tuple(parameters), understood
 
 

@@ -35,6 +35,7 @@ from comprehensive.metafork.ast import (
     IntLiteral,
     MetaFor,
     Name,
+    Parameter,
     Program,
     ScalarType,
     Stmt,
@@ -318,12 +319,26 @@ def print_program(program: Program, regions: Mapping[int, str]) -> str:
 def print_regions(program: Program, regions: Mapping[int, str]) -> list[tuple[Span, str]]:
     """Return the text in the place of each region that is replaced, in order of the text.
 
-    Several regions of one place are printed together, those that are not replaced as they are.
+    Several regions of one place are printed together, those that are not replaced as they are.  Where a parameter is
+    respelled, all regions of its function are printed, and it is, too.
     """
     found = [region for function in program.functions for region in function.regions]
-    places: list[tuple[Span, str]] = []
-    for span in sorted({found[number].span for number in regions}, key=lambda span: span.start):
+    spans = {found[number].span for number in regions}
+    parameters: dict[Span, str] = {}
+    for function in program.functions:
+        own = {region.span for region in function.regions}
+        respelled = [p for p in function.parameters if p.respelled]
+        if respelled and not own.isdisjoint(spans):
+            spans |= own
+            parameters |= {p.span: _print_parameter(p) for p in respelled}
+    places: list[tuple[Span, str]] = list(parameters.items())
+    for span in spans:
         here = [number for number, region in enumerate(found) if region.span == span]
         printed = [regions.get(n) or print_region(found[n].cache, found[n].body) for n in here]
         places.append((span, printed[0] if len(printed) == 1 else "{\n" + "\n".join(printed) + "\n}"))
-    return places
+    return sorted(places, key=lambda place: place[0].start)
+
+
+def _print_parameter(parameter: Parameter) -> str:
+    extents = "".join(f"[{'' if extent is None else print_expr(extent)}]" for extent in parameter.dims)
+    return f"{'const ' if parameter.const else ''}{parameter.type.value} {parameter.name}{extents}"

@@ -189,7 +189,7 @@ class _Reader:
         if not scopes and not self._parentheses and self._is_function(end):
             return self._functions(layout, end)
         if not scopes:
-            made = self._parameter(layout, end) if self._parentheses == 1 else None
+            made = self._parameter(self._tokens[position], layout, end) if self._parentheses == 1 else None
         else:
             # Host code keeps its text: what it declares is a structure there.
             is_host = self._has_region and not self._region_depth
@@ -217,7 +217,7 @@ class _Reader:
         self._places.functions[name.text] = Function(layout, own)
         return end + 1 if self._tokens[end].type != END else end
 
-    def _parameter(self, layout: Layout, position: int) -> tuple[Text, int] | None:
+    def _parameter(self, of: Token, layout: Layout, position: int) -> tuple[Text, int] | None:
         kinds = [token.type for token in self._tokens[position : position + 6]]
         name_at = position + next((k for k, kind in enumerate(kinds) if kind not in ("STAR", "QUALIFIER")), 0)
         name, stars = self._tokens[name_at], kinds[: name_at - position].count("STAR")
@@ -225,17 +225,19 @@ class _Reader:
             return None
         after = self._tokens[name_at + 1]
         size = subscript(name, [number(name, layout.size)])
-        qualifiers = [token for token in self._tokens[position:name_at] if token.text == "const"]
+        constant = of._replace(type="QUALIFIER", text="const")
+        qualifiers = [constant for token in self._tokens[position:name_at] if token.text == "const"]
         if "STAR" in kinds and kinds.index("STAR") == 0:
             qualifiers = []  # It is the pointer that does not change.
         if stars == 1 and after.type in ("COMMA", "RPAR"):
             self._parameters[name.text] = Variable(layout, name.text, is_pointer=True)
-            return [*qualifiers, *typed(layout, name), name, *subscript(name, []), *size], name_at + 1
+            return [*qualifiers, *typed(layout, of), name, *subscript(name, []), *size], name_at + 1
         if stars == 0 and after.type == "LSQB":
             end = closing_of(self._tokens, name_at + 1) + 1
             if self._tokens[end].type in ("COMMA", "RPAR"):
                 self._parameters[name.text] = Variable(layout, name.text, is_pointer=True)
-                return [*typed(layout, name), *self._tokens[name_at:end], *size], end
+                size = subscript(self._tokens[end - 1], [number(name, layout.size)])
+                return [*typed(layout, of), *self._tokens[name_at:end], *size], end
         if stars == 0 and after.type in ("COMMA", "RPAR") and not self._has_region:
             names = tuple(map(self._fresh, layout.names(name.text)))
             self._parameters[name.text] = Variable(layout, name.text, scalars=names)

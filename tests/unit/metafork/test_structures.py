@@ -123,6 +123,15 @@ void bodies(int n, const vec p[n], vec *f, int B)
 )
 
 
+HALVES = """typedef struct { half re, im; } number;
+void f(int n, number *a, const number *b, int B)
+{
+  meta_schedule block(B) { meta_for (int i = 0; i < n; i++) a[i].re += a[i].im * b[i].re; }
+  meta_schedule block(B) { meta_for (int i = 0; i < n; i++) { number c = b[i]; a[i].im = c.im; } }
+}
+"""
+
+
 def one_line(text: str) -> str:
     return "".join(text.replace("  ", "").split())
 
@@ -187,6 +196,24 @@ def test_programs_compute_what_the_serial_c_does(tmp_path: Path) -> None:
     compilation = compile_file(path, Options(registers="estimate"))
     _, bodies = compilation.plan.functions
     assert "rows" in {tiling.recipe for tiling in bodies.regions[0].tilings}
-    header = outputs(compilation)["f.h"]
+    texts = outputs(compilation)
+    header = texts["f.h"]
     assert "step_launch(int n, float dt, float *p, const float *old, float *e" in header
     assert verification.verify(compilation, points=6, run=True).holds
+    # A leaf is a program, too, over arrays.
+    leaf = next(text for name, text in texts.items() if name.startswith("f.step") and name.endswith(".mf"))
+    assert "void step(int n, float dt, float p[][7], const float old[][7], float *e, int B)" in leaf
+    program, sink = parse_text(leaf)
+    assert not sink.has_errors, sink.diagnostics
+    assert [p.dims for p in program.functions[0].parameters] == [
+        p.dims for p in compilation.program.functions[0].parameters
+    ]
+
+
+def test_structures_of_halves_convert(tmp_path: Path) -> None:
+    if find_c_compiler() is None or find_cxx_compiler() is None:
+        pytest.skip("no C or no C++ compiler on this machine")
+    path = tmp_path / "f.mf"
+    path.write_text(HALVES, encoding="utf-8")
+    compilation = compile_file(path, Options(registers="estimate"))
+    assert verification.verify(compilation, points=4, run=True).holds
