@@ -8,7 +8,8 @@ In: a run of ``meta_for``.  Out: the same loops with ranges that read no other o
 Iterations of parallel loops run in any order: a loop that counts down to such a bound, ``(j = n - 1; j > i; j--)``,
 counts up from it.  A bound is taken at its least or at its greatest over the loops around it.  That is a corner of them
 where it is a sum of iterators, each times a number, or over a number: such a bound grows with one end of a loop and
-falls with the other.
+falls with the other.  Remainders and choices between numbers have ends of their own: ``(j = 1 + (i & 1); ...)`` begins
+at 1.
 """
 
 from __future__ import annotations
@@ -17,7 +18,18 @@ from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
 
-from comprehensive.metafork.ast import Binary, Cast, Expr, If, IntLiteral, MetaFor, Name, Stmt, Unary
+from comprehensive.metafork.ast import (
+    Binary,
+    Cast,
+    Conditional,
+    Expr,
+    If,
+    IntLiteral,
+    MetaFor,
+    Name,
+    Stmt,
+    Unary,
+)
 from comprehensive.metafork.structure import split_nest
 from comprehensive.metafork.terms import conjunction
 from comprehensive.metafork.walk import names
@@ -99,8 +111,37 @@ def extreme(expr: Expr, ends: Mapping[str, Ends], *, greatest: bool) -> Expr | N
         case Binary(operator="*" | "/", left=operand, right=IntLiteral(value=value)) if value > 0:
             inner = extreme(operand, ends, greatest=greatest)
             return None if inner is None else replace(expr, left=inner)
+        case Binary(operator="%" | "&", left=operand, right=IntLiteral(value=value)) if value > 0:
+            least = extreme(operand, ends, greatest=False)
+            has_sign = not _is_unsigned(operand) and not (isinstance(least, IntLiteral) and least.value >= 0)
+            most = value if expr.operator == "&" else value - 1
+            return IntLiteral(most if greatest else -most if has_sign and expr.operator == "%" else 0)
+        case Conditional(then=then, otherwise=otherwise):
+            match [extreme(value, ends, greatest=greatest) for value in (then, otherwise)]:
+                case IntLiteral(value=one), IntLiteral(value=other):
+                    return IntLiteral(max(one, other) if greatest else min(one, other))
+                case _:
+                    return None
+        case Cast(type=type, operand=operand) if type.is_wide:
+            # What may be negative, or is no number, may wrap around where it is computed.
+            match [extreme(operand, ends, greatest=end) for end in (False, True)]:
+                case IntLiteral(value=least) as first, IntLiteral() as last if least >= 0:
+                    return last if greatest else first
+                case _:
+                    return None
         case _:
             return None
+
+
+def _is_unsigned(expr: Expr) -> bool:
+    """Whether an expression is computed in an unsigned type of 64 bits, whatever types names in it have."""
+    match expr:
+        case Cast(type=type):
+            return type.wraps and type.is_wide
+        case Binary(operator="+" | "-" | "*", left=left, right=right):
+            return _is_unsigned(left) or _is_unsigned(right)
+        case _:
+            return False
 
 
 def plus(left: Expr, right: Expr, operator: str = "+") -> Expr:

@@ -17,8 +17,17 @@ from comprehensive.algebra import Polynomial
 from comprehensive.loops.ir import Nest
 from comprehensive.poly.cases import cases, stated
 from comprehensive.poly.collapse import Collapsed, collapse
-from comprehensive.poly.domains import Axis, Facts, Place, Reference, complete, domain, references
-from comprehensive.poly.indices import TURNS, Conjunction, Guard, NotPolynomialError
+from comprehensive.poly.domains import (
+    Axis,
+    Facts,
+    Place,
+    Reference,
+    complete,
+    domain,
+    references,
+    told_apart,
+)
+from comprehensive.poly.indices import Conjunction, NotPolynomialError
 from comprehensive.poly.lifting import infeasible
 from comprehensive.poly.memo import remembered, remembered_in_text
 from comprehensive.poly.model import Constraint
@@ -26,15 +35,17 @@ from comprehensive.poly.virtual import Weights, coordinates, virtual_weights
 from comprehensive.records import replace
 
 _Forms: TypeAlias = tuple[Polynomial, ...]
+_Number: TypeAlias = tuple[int, int]
+"""The number of a reference, and that of its case."""
 
 
 class Question(Struct, frozen=True):
     """Can two iterations conflict that agree in the loops at ``shared`` and differ in ``differs``?
 
     ``differs`` is ``(place, number)``: the number-th loop at that place, or for SERIAL the iterator's name.
-    ``band`` restricts both references to one band.  With ``remainders`` what remainders of iterators say counts as
-    well: a set of elements that is computed without them may be larger.  They also agree in the loops of the grid and
-    of bands over ``agreeing``.
+    ``band`` restricts both references to one band.  With ``remainders`` what remainders of iterators and choices say
+    counts as well: a set of elements that is computed without them may be larger.  They also agree in the loops of the
+    grid and of bands over ``agreeing``.
     """
 
     shared: frozenset[Place]
@@ -48,9 +59,9 @@ class Question(Struct, frozen=True):
         is_parallel = axis.place in (Place.GRID, Place.THREAD)
         return axis.place in self.shared or (is_parallel and axis.iterator in self.agreeing)
 
-    def guard(self, reference: Reference) -> Guard:
-        """The guard of a reference, as far as the question takes it into account."""
-        return reference.remainders if self.remainders else reference.guard
+    def references(self, nest: Nest) -> tuple[Reference, ...]:
+        """The references of a nest with what the question takes into account."""
+        return told_apart(nest) if self.remainders else references(nest)
 
 
 class Obstacle(Struct, frozen=True):
@@ -80,7 +91,7 @@ def obstacles_to(nest: Nest, question: Question) -> tuple[Obstacle, ...]:
 def _judged(nest: Nest, question: Question) -> Iterator[tuple[Reference, Reference, str | None]]:
     """The pairs that may conflict, with the method by which they were separated."""
     sides = _Sides(question)
-    for first, second in _pairs(nest, question.band):
+    for first, second in _pairs(question.references(nest), question.band):
         yield first, second, _separated(nest, first, second, sides)
 
 
@@ -93,7 +104,7 @@ def conflicting_pairs(nest: Nest) -> tuple[tuple[Reference, Reference], ...]:
 
     Pairs that ask the same question stand for each other.
     """
-    return tuple(_pairs(nest, None))
+    return tuple(_pairs(references(nest), None))
 
 
 @remembered
@@ -120,8 +131,8 @@ def _are_apart(nest: Nest, first: Reference, second: Reference, sides: _Sides) -
     return all(_never_meet(nest, left, right) for left in lefts for right in rights)
 
 
-def _pairs(nest: Nest, band: int | None) -> list[tuple[Reference, Reference]]:
-    inside = [r for r in references(nest) if band is None or r.access.context.band == band]
+def _pairs(among: Sequence[Reference], band: int | None) -> list[tuple[Reference, Reference]]:
+    inside = [r for r in among if band is None or r.access.context.band == band]
     pairs: list[tuple[Reference, Reference]] = []
     seen: set[tuple[object, ...]] = set()
     for i, first in enumerate(inside):
@@ -143,23 +154,32 @@ def _face(reference: Reference) -> tuple[object, ...]:
     return (
         reference.access.subscripts,
         reference.axes,
-        reference.remainders.pieces,
+        reference.guard.pieces,
         reference.access.context.band,
     )
 
 
 @remembered
 def _weights(nest: Nest) -> dict[str, Weights]:
+    return _weights_of(nest, references(nest))
+
+
+@remembered
+def _weights_apart(nest: Nest) -> dict[str, Weights]:
+    return _weights_of(nest, told_apart(nest))
+
+
+def _weights_of(nest: Nest, among: Sequence[Reference]) -> dict[str, Weights]:
     found: dict[str, Weights] = {}
     for array in nest.arrays:
-        mine = [r for r in references(nest) if r.access.array == array.name]
+        mine = [r for r in among if r.access.array == array.name]
         if all(r.obstacle is None for r in mine):
             found[array.name] = virtual_weights(nest, array.name, mine)
     return found
 
 
 @remembered
-def _strangers(nest: Nest) -> dict[tuple[int, int, Question], bool]:
+def _strangers(nest: Nest) -> dict[tuple[_Number, _Number, Question], bool]:
     """Pairs that never meet, whatever loop is asked for; filled as they are found."""
     return {}
 
@@ -189,7 +209,7 @@ def _separated(nest: Nest, first: Reference, second: Reference, sides: _Sides) -
         return None
     strangers = _strangers(nest)
     asked = sides.question
-    key = (first.access.ordinal, second.access.ordinal, replace(asked, differs=(Place.GRID, 0), band=None))
+    key = (_number(first), _number(second), replace(asked, differs=(Place.GRID, 0), band=None))
     if strangers.get(key):
         return "isl"
     lefts, rights = sides.of(first, places[0], primed=False), sides.of(second, places[1], primed=True)
@@ -208,6 +228,10 @@ def _separated(nest: Nest, first: Reference, second: Reference, sides: _Sides) -
     return "z3" if "z3" in methods else "isl"
 
 
+def _number(reference: Reference) -> _Number:
+    return reference.access.ordinal, reference.case
+
+
 def _places(
     nest: Nest, first: Reference, second: Reference, question: Question
 ) -> tuple[_Forms, _Forms] | None:
@@ -216,7 +240,8 @@ def _places(
     None where nothing can tell them apart: no subscript of both is a polynomial, and there are no guards.
     """
     if first.subscripts is not None and second.subscripts is not None:
-        weights = _weights(nest).get(first.access.array)
+        known = _weights_apart(nest) if question.remainders else _weights(nest)
+        weights = known.get(first.access.array)
         if weights is None:  # of another reference no subscript is known
             return first.subscripts, second.subscripts
         return coordinates(weights, first.subscripts), coordinates(weights, second.subscripts)
@@ -225,7 +250,7 @@ def _places(
         for one, two in zip(first.readable, second.readable, strict=True)
         if one is not None and two is not None
     ]
-    if not both and not any(question.guard(first).pieces) and not any(question.guard(second).pieces):
+    if not both and not any(first.guard.pieces) and not any(second.guard.pieces):
         return None
     # Without coordinates guards may still keep iterations apart, `if (i == 0)`.
     return tuple(one for one, _ in both), tuple(two for _, two in both)
@@ -241,7 +266,7 @@ def _side(
     if not primed:
         return _Side(forms, guard, limits, free, differing)
     own = [a.counter for a in free]
-    own += [s for c in guard for s in c.polynomial.symbols if TURNS in s]
+    own += sorted(reference.turns)
     renamed: dict[str, Polynomial | int] = {name: Polynomial.symbol(f"{name}'") for name in own}
 
     def rename(constraints: Iterable[Constraint]) -> tuple[Constraint, ...]:
@@ -337,15 +362,15 @@ class _Sides:
 
     def __init__(self, question: Question) -> None:
         self.question = question
-        self._found: dict[tuple[int, _Forms, bool], tuple[_Prepared, ...]] = {}
+        self._found: dict[tuple[_Number, _Forms, bool], tuple[_Prepared, ...]] = {}
 
     def of(self, reference: Reference, forms: _Forms, *, primed: bool) -> tuple[_Prepared, ...]:
         """Return the sides of a reference at these places, one for each piece of its guard."""
-        key = reference.access.ordinal, forms, primed
+        key = _number(reference), forms, primed
         if key not in self._found:
             sides = (
                 _side(reference, guard, forms, self.question, primed=primed)
-                for guard in self.question.guard(reference).pieces
+                for guard in reference.guard.pieces
             )
             self._found[key] = tuple(_Prepared(side, _merge(side, True)) for side in sides)
         return self._found[key]

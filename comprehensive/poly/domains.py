@@ -9,8 +9,9 @@ Example: ``int i = v*B + u; if (i < n) c[i] = 0;`` gives the axes v, u, the subs
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from enum import Enum
+from itertools import chain
 
 from msgspec import Struct
 
@@ -21,6 +22,7 @@ from comprehensive.loops.ir import BlockStmt, Loop, Nest, Threads
 from comprehensive.loops.types import type_of
 from comprehensive.metafork.ast import Binary, Expr, If, Index, IntLiteral, Name
 from comprehensive.metafork.walk import bodies
+from comprehensive.poly.choices import chosen
 from comprehensive.poly.indices import (
     ALWAYS,
     Guard,
@@ -33,6 +35,7 @@ from comprehensive.poly.indices import (
 from comprehensive.poly.lifting import quotient_bounds, quotient_facts
 from comprehensive.poly.memo import remembered
 from comprehensive.poly.model import Constraint, Level
+from comprehensive.poly.remainders import is_turns, turns_among
 from comprehensive.records import replace
 
 
@@ -73,8 +76,18 @@ class Reference(Struct, frozen=True):
     """The ``subscripts`` one by one: None for those that are no polynomials."""
     axes: tuple[Axis, ...]
     guard: Guard
-    remainders: Guard
-    """The guard with what remainders of iterators say, too; to tell references apart and for nothing else."""
+    case: int = 0
+    """The number of the case of choices in its places, of which it has the rest as other references (`told_apart`)."""
+
+    @property
+    def turns(self) -> frozenset[str]:
+        """Return the symbols that say how often a constant fits into a number which iterators make."""
+        places = (p for p in self.readable if p is not None)
+        limits = (c.polynomial for axis in self.axes for c in axis.limits)
+        extents = (axis.extent for axis in self.axes if axis.extent is not None)
+        guards = (c.polynomial for piece in self.guard.pieces for c in piece)
+        every = chain(places, limits, extents, guards)
+        return frozenset(symbol for p in every for symbol in p.symbols if is_turns(symbol))
 
     @property
     def certain(self) -> bool:
@@ -130,6 +143,25 @@ def references(nest: Nest) -> tuple[Reference, ...]:
 
 
 @remembered
+def told_apart(nest: Nest) -> tuple[Reference, ...]:
+    """Every reference once for each case of the choices in its places, and with what remainders of iterators say: to
+    tell references apart, and for nothing else."""
+    return tuple(case for reference in references(nest) for case in _cases(nest, reference))
+
+
+def _cases(nest: Nest, reference: Reference) -> Iterator[Reference]:
+    is_known = all(axis.extent is not None or axis.limits for axis in reference.axes)
+    if reference.obstacle is None and not reference.guard.opaque and is_known:
+        yield reference
+        return
+    band = reference.access.context.band
+    threads = nest.bands[band].loops if band >= 0 else ()
+    for number, access in enumerate(chosen(reference.access)):
+        found = _reference(scope_of(nest), nest.grid, threads, access, False, remainders=True)
+        yield replace(found, case=number)
+
+
+@remembered
 def band_references(nest: Nest) -> tuple[Reference, ...]:
     """Return the references as :func:`references` does, but for a band that runs: conditions around it hold.
 
@@ -164,7 +196,13 @@ def reference_at(nest: Nest, access: Access) -> Reference:
 
 
 def _reference(
-    scope: Scope, grid: tuple[Loop, ...], threads: tuple[Loop, ...], access: Access, raw_steps: bool
+    scope: Scope,
+    grid: tuple[Loop, ...],
+    threads: tuple[Loop, ...],
+    access: Access,
+    raw_steps: bool,
+    *,
+    remainders: bool = False,
 ) -> Reference:
     axes: list[Axis] = []
     values: dict[str, Polynomial] = {}
@@ -182,28 +220,24 @@ def _reference(
     steps = [s for s in access.context.loops if s.is_block]
     inner = [s for s in access.context.loops if not s.is_block]
     for loop in steps:
-        axes.append(_serial(scope, loop, iterators, values, lower, raw_steps))
+        axes.append(_serial(scope, loop, iterators, values, lower, raw_steps, remainders))
     for loop in threads:
         axes.append(_parallel(scope, loop, Place.THREAD))
         lower[loop.iterator] = 0
     for loop in inner:
-        axes.append(_serial(scope, loop, iterators, values, lower, False))
+        axes.append(_serial(scope, loop, iterators, values, lower, False, remainders))
 
-    def guarded(*, remainders: bool) -> Guard:
-        found = ALWAYS
-        for condition in access.context.guards:
-            found = found.both(scope.condition(condition, iterators, remainders=remainders))
-        return Guard(tuple(tuple(_substitute(c, values) for c in p) for p in found.pieces), found.opaque)
-
-    guard = guarded(remainders=False)
-    remainders = guarded(remainders=True) if guard.opaque else guard
+    guard = ALWAYS
+    for condition in access.context.guards:
+        guard = guard.both(scope.condition(condition, iterators, remainders=remainders))
+    guard = Guard(tuple(tuple(_substitute(c, values) for c in p) for p in guard.pieces), guard.opaque)
     counters = frozenset(a.counter for a in axes)
     written: list[Polynomial] = []
     readable: list[Polynomial | None] = []
     obstacle: NotPolynomialError | None = None
     for expr in access.subscripts:
         try:
-            as_written = scope.subscript(expr, iterators)
+            as_written = scope.subscript(expr, iterators, remainders=remainders)
             _check_linear(as_written, iterators, expr)
             subscript = as_written.substitute(values)
             _check_linear(subscript, counters, expr)
@@ -213,10 +247,17 @@ def _reference(
         else:
             written.append(as_written)
             readable.append(subscript)
-    if obstacle is not None:
-        return Reference(access, None, None, obstacle, tuple(readable), tuple(axes), guard, remainders)
-    subscripts = tuple(s for s in readable if s is not None)
-    return Reference(access, subscripts, tuple(written), None, subscripts, tuple(axes), guard, remainders)
+    subscripts = None if obstacle is not None else tuple(s for s in readable if s is not None)
+    as_they_are = None if obstacle is not None else tuple(written)
+    found = Reference(access, subscripts, as_they_are, obstacle, tuple(readable), tuple(axes), guard)
+    for each in turns_among(found.turns):
+        number = each.number.substitute(values)
+        known = tuple(
+            tuple(_substitute(c, values) for c in piece)
+            for piece in each.cases(is_positive=is_nonnegative(number, lower))
+        )
+        guard = guard.both(Guard(known))
+    return replace(found, guard=guard)
 
 
 def _substitute(constraint: Constraint, values: Mapping[str, Polynomial]) -> Constraint:
@@ -245,6 +286,7 @@ def _serial(
     values: dict[str, Polynomial],
     lower: dict[str, int],
     raw: bool,
+    remainders: bool,
 ) -> Axis:
     """Adds ``iterator = start + step*counter`` to ``values`` unless the loop counts from 0 in steps of 1."""
     place = Place.STEP if loop.is_block else Place.SERIAL
@@ -256,8 +298,8 @@ def _serial(
     if name in scope.tampered:
         return unknown
     try:
-        start = scope.read(loop.start, iterators).substitute(values)
-        step = scope.read(loop.step, iterators).substitute(values)
+        start = scope.read(loop.start, iterators, remainders=remainders).substitute(values)
+        step = scope.read(loop.step, iterators, remainders=remainders).substitute(values)
     except NotPolynomialError:
         return unknown
     upwards = is_nonnegative(step - 1, lower)
@@ -280,7 +322,7 @@ def _serial(
         lower[counter] = 0
     unbounded = Axis(counter, name, place, None, value, limits, from_zero)
     try:
-        bound = scope.read(loop.bound, iterators).substitute(values)
+        bound = scope.read(loop.bound, iterators, remainders=remainders).substitute(values)
     except NotPolynomialError:
         return unbounded
     match loop.relation:
@@ -325,10 +367,12 @@ def domain(reference: Reference) -> tuple[Constraint, ...]:
     return tuple(found)
 
 
-def facts_at(nest: Nest, reference: Reference, extra: tuple[str, ...] = ()) -> Facts:
-    """Return what is known wherever the reference can run: domain, roles, host definitions, preconditions."""
-    constraints = list(domain(reference))
-    return complete(nest, constraints, reference.axes, extra)
+def facts_at(
+    nest: Nest, reference: Reference, extra: tuple[str, ...] = (), guard: tuple[Constraint, ...] = ()
+) -> Facts:
+    """Return what is known wherever the reference can run: domain, roles, host definitions, preconditions, and what of
+    its guard is given."""
+    return complete(nest, [*domain(reference), *guard], reference.axes, extra)
 
 
 def complete(
@@ -340,13 +384,14 @@ def complete(
     constraints = [*constraints, *always]
     symbols = sorted({s for c in constraints for s in c.polynomial.symbols} | set(extra))
     # A loop that runs at all has an extent of at least 1, and so has a quotient that is a factor of it.
-    positive = frozenset(
+    positive = {
         s
         for axis in axes
         if axis.extent is not None and len(axis.extent.terms()) == 1
         for s in axis.extent.symbols
         if quotient_symbols((s,), scope)
-    )
+    }
+    positive |= _at_least_one(symbols, constraints, scope, axes)
     constraints += quotient_facts(symbols, scope, positive)
     spoken_of = {s for c in constraints for s in c.polynomial.symbols}.union(extra)
     begins = {name: begin for name, begin in host_begins(nest).items() if name in spoken_of}
@@ -365,6 +410,20 @@ def complete(
                 lower.setdefault(symbol, scope.lower[symbol])
     _raise(lower, (*always, *running))
     return Facts(tuple(dict.fromkeys(constraints)), lower)
+
+
+def _at_least_one(
+    symbols: Iterable[str], constraints: Iterable[Constraint], scope: Scope, axes: tuple[Axis, ...]
+) -> set[str]:
+    """Return the quotients that are larger than a number which is not negative."""
+    quotients = {quotient.symbol for quotient in quotient_symbols(symbols, scope)}
+    lower = {**scope.lower, **{a.counter: 0 for a in axes if a.from_zero}} if quotients else {}
+    return {
+        symbol
+        for constraint in constraints
+        for symbol in quotients.intersection(constraint.polynomial.symbols)
+        if is_nonnegative(Polynomial.symbol(symbol) - constraint.polynomial - 1, lower)
+    }
 
 
 def _raise(lower: dict[str, int], known: tuple[Constraint, ...]) -> None:

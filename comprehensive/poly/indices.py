@@ -37,6 +37,7 @@ from comprehensive.metafork.ast import (
 from comprehensive.metafork.walk import all_statements_in, assigned_scalars, subexpressions
 from comprehensive.poly.memo import remembered
 from comprehensive.poly.model import Constraint, c_text
+from comprehensive.poly.remainders import is_turns, masked, turns, turns_among
 from comprehensive.poly.unsigned import WIDE, WRAPPING, is_of, is_small_sum, unconverted
 from comprehensive.records import replace
 
@@ -87,25 +88,30 @@ class Scope(Struct, frozen=True):
     facts: tuple[Polynomial, ...] = ()
     extents: frozenset[str] = frozenset()
 
-    def read(self, expr: Expr, iterators: frozenset[str] = frozenset()) -> Polynomial:
-        """The polynomial of an integer expression.  Raises NotPolynomialError."""
-        return _Reader(self, iterators).read(expr)
+    def read(
+        self, expr: Expr, iterators: frozenset[str] = frozenset(), *, remainders: bool = False
+    ) -> Polynomial:
+        """The polynomial of an integer expression.  Raises NotPolynomialError.
 
-    def subscript(self, expr: Expr, iterators: frozenset[str] = frozenset()) -> Polynomial:
-        """The polynomial of a subscript.  Raises NotPolynomialError.
+        With ``remainders`` those of iterators have symbols of their own (`remainders.py`), of which the caller has to
+        say what holds.
+        """
+        return _Reader(self, iterators, remainders=remainders).read(expr)
+
+    def subscript(
+        self, expr: Expr, iterators: frozenset[str] = frozenset(), *, remainders: bool = False
+    ) -> Polynomial:
+        """The polynomial of a subscript, as :meth:`read` has it.  Raises NotPolynomialError.
 
         Sums and products that wrap around in 64 bits are read as they stand: a place outside of the array is no
         place at all, and inside of it the subscript is that of mathematics.
         """
-        return _Reader(self, iterators, is_place=True).read(expr)
+        return _Reader(self, iterators, is_place=True, remainders=remainders).read(expr)
 
     def condition(
         self, expr: Expr, iterators: frozenset[str] = frozenset(), *, remainders: bool = False
     ) -> Guard:
-        """The condition as a union of conjunctions; what is not polynomial counts as possibly true.
-
-        What ``remainders`` of iterators say has a symbol of its own (:data:`TURNS`): some integer that there is.
-        """
+        """The condition as a union of conjunctions; what is not polynomial counts as possibly true."""
         return _Reader(self, iterators, remainders=remainders).condition(expr, True)
 
 
@@ -126,8 +132,6 @@ class Guard(Struct, frozen=True):
         return _bounded(Guard(self.pieces + other.pieces, self.opaque + other.opaque))
 
 
-TURNS = "%"
-"""In the name of the number of times that a modulus fits into a number: a guard says that there is one."""
 ALWAYS = Guard(((),))
 NEVER = Guard(())
 _MOST_PIECES = 16
@@ -285,7 +289,7 @@ class _Reader:
 
     def _inside(self) -> _Reader:
         """Return the reader for the parts of an operation whose value matters beyond the lowest 64 bits."""
-        return _Reader(self._scope, self._iterators) if self._is_place else self
+        return _Reader(self._scope, self._iterators, remainders=self._remainders) if self._is_place else self
 
     def _name(self, expr: Name) -> Polynomial:
         name = expr.identifier
@@ -321,6 +325,9 @@ class _Reader:
                 return self._divide(expr)
             case "%":
                 return self.read(expr.left) - self.read(expr.right) * self._divide(expr)
+            case "&" if self._remainders and (found := masked(expr)) is not None:
+                number, modulus = found
+                return turns(self.read(number), modulus, is_rounded_down=True).rest
             case "<<":
                 amount = self.read(expr.right)
                 if not amount.is_constant or not 0 <= amount.constant_value() < 31:
@@ -337,7 +344,7 @@ class _Reader:
         )
 
     def _varies(self, polynomial: Polynomial) -> bool:
-        return any(symbol in self._iterators for symbol in polynomial.symbols)
+        return any(symbol in self._iterators or is_turns(symbol) for symbol in polynomial.symbols)
 
     def _divide(self, expr: Binary) -> Polynomial:
         numerator, denominator = self.read(expr.left), self.read(expr.right)
@@ -352,6 +359,8 @@ class _Reader:
         if numerator.is_constant and denominator.is_constant:
             top, bottom = int(numerator.constant_value()), int(denominator.constant_value())
             return Polynomial.constant(abs(top) // bottom * (1 if top >= 0 else -1))
+        if self._remainders and self._varies(numerator) and denominator.is_constant:
+            return turns(numerator, int(denominator.constant_value()), is_rounded_down=False).times
         if self._varies(numerator) or self._varies(denominator):
             raise NotPolynomialError(expr, "divides an iterator")
         # Zero is undefined: what is not negative is positive here.
@@ -382,9 +391,7 @@ class _Reader:
         except NotPolynomialError:
             if (bound := self._unsigned_bound(left, operator, right)) is not None:
                 return bound
-            is_plain = self._remainders and not self._is_unsigned(whole)
-            known = self._congruence(left, operator, right) if is_plain else ()
-            return Guard((known,), (whole,))
+            return Guard(((),), (whole,))
         if self._is_unsigned(whole) and (self._may_be_negative(first) or self._may_be_negative(second)):
             # C compares after conversion: -1 < 1u is false.
             return self._unsigned_bound(left, operator, right) or Guard(((),), (whole,))
@@ -445,28 +452,6 @@ class _Reader:
             case _:
                 return None
 
-    def _congruence(self, left: Expr, operator: str, right: Expr) -> Conjunction:
-        """Return what follows from a remainder of an iterator: ``(i + j) % 2 == c`` says ``i + j = 2*q + c``."""
-        match left, operator:
-            case Binary(operator="%", right=IntLiteral(value=modulus)), _:
-                pass
-            case Binary(operator="&", right=IntLiteral(value=bits)), _ if bits & (bits + 1) == 0:
-                modulus = bits + 1
-            case _:
-                return ()
-        if modulus < 1:
-            return ()
-        try:
-            number, rest = self.read(left.left), self.read(right)
-        except NotPolynomialError:
-            return ()
-        if operator == "!=" and modulus == 2 and not rest:
-            rest = Polynomial.constant(1)
-        elif operator != "==":
-            return ()
-        turns = Polynomial.symbol(f"({c_text(number)}){TURNS}{modulus}")
-        return (Constraint(number - turns * modulus - rest, equality=True),)
-
     def _is_unsigned(self, expr: Expr) -> bool:
         """Whether an operation may be carried out in an unsigned type: a conversion to a signed one hides others."""
         names, types = self._scope.unsigned, WRAPPING
@@ -480,7 +465,10 @@ class _Reader:
 
     def _may_be_negative(self, polynomial: Polynomial) -> bool:
         known = {name: 0 for name in self._iterators} | dict(self._scope.lower)
-        if self._is_no_negative_one(polynomial):
+        if self._is_no_negative_one(polynomial) or any(
+            found.rest == polynomial and (found.is_rounded_down or not self._may_be_negative(found.number))
+            for found in turns_among(polynomial.symbols)
+        ):
             return False
         return any(t.coefficient < 0 for t in polynomial.terms()) or any(
             known.get(name, -1) < 0 for name in polynomial.symbols

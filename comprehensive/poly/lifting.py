@@ -11,7 +11,7 @@ implication and disjointness carry over; where every iterator occurs in one mono
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from functools import lru_cache
 from math import lcm, prod
 
@@ -65,7 +65,7 @@ def rows_of(forms: Iterable[Form]) -> list[Row]:
 
 
 def quotient_facts(
-    symbols: Iterable[str], scope: Scope, positive: frozenset[str] = frozenset()
+    symbols: Iterable[str], scope: Scope, positive: Set[str] = frozenset()
 ) -> tuple[Constraint, ...]:
     """Return what truncating division says of the quotients among the symbols.
 
@@ -80,9 +80,7 @@ def quotient_facts(
     return tuple(facts)
 
 
-def quotient_bounds(
-    symbols: Iterable[str], scope: Scope, positive: frozenset[str] = frozenset()
-) -> dict[str, int]:
+def quotient_bounds(symbols: Iterable[str], scope: Scope, positive: Set[str] = frozenset()) -> dict[str, int]:
     """The least values of the quotients among the symbols, where they are known not to be negative."""
     bounds: dict[str, int] = {}
     for quotient in quotient_symbols(symbols, scope):

@@ -67,7 +67,7 @@ def subscripts_at(references: Sequence[Reference], place: int) -> list[_Subscrip
 
 def split(chain: Sequence[Polynomial], subscript: Polynomial) -> tuple[Polynomial, ...]:
     """Return the parts of a subscript: what is multiplied by the same counters goes to the weights as far as it
-    contains them, the largest first."""
+    contains them, the largest first; but the element before the first one of a row is the last one of a row."""
     sizes = {symbol for weight in chain for symbol in weight.symbols}
     parts = [ZERO] * len(chain)
     for factor, rest in _by_factor(subscript, sizes).items():
@@ -75,6 +75,10 @@ def split(chain: Sequence[Polynomial], subscript: Polynomial) -> tuple[Polynomia
             times = whole_times(rest, weight)
             parts[place] = parts[place] + factor * times
             rest = rest - times * weight
+    for place in reversed(range(1, len(chain))):
+        length = integral_quotient(chain[place - 1], chain[place])
+        if length is not None and parts[place].is_constant and parts[place].constant_value() < 0:
+            parts[place - 1 : place + 1] = [parts[place - 1] - 1, parts[place] + length]
     return tuple(parts)
 
 
@@ -100,7 +104,7 @@ def chains(nest: Nest, subscripts: Sequence[_Subscript]) -> Iterator[list[Polyno
     program = scope_of(nest).program
     whole: list[Polynomial] = []
     for reference, subscript in subscripts:
-        counters = {a.counter for a in reference.axes}
+        counters = _varying(reference)
         sizes = set(subscript.symbols) - counters - program
         parts = _by_factor(subscript, sizes)
         whole += [rest for factor, rest in parts.items() if counters.intersection(factor.symbols)]
@@ -119,6 +123,11 @@ def chains(nest: Nest, subscripts: Sequence[_Subscript]) -> Iterator[list[Polyno
     if any(reference.access.mode.writes for reference, _ in subscripts):
         for chain in others:
             yield from ([*order, chain[-1]] for order in permutations(chain[:-1]))
+
+
+def _varying(reference: Reference) -> frozenset[str]:
+    """Return the symbols of a reference that differ between iterations."""
+    return reference.turns.union(axis.counter for axis in reference.axes)
 
 
 def _weights(coefficients: Iterable[Polynomial]) -> dict[Polynomial, int]:
@@ -144,7 +153,7 @@ def _rows_are_kept(nest: Nest, chain: list[Polynomial], subscripts: Sequence[_Su
     if not any(reference.access.mode.writes for reference, _ in subscripts):
         return True
     # Rows that all begin some elements later are rows as well: a[1 + i*N + j].
-    begins = dict.fromkeys((ZERO, *(s.substitute({a.counter: 0 for a in r.axes}) for r, s in subscripts)))
+    begins = dict.fromkeys((ZERO, *(s.substitute(dict.fromkeys(_varying(r), 0)) for r, s in subscripts)))
     return any(
         _begins_alike(chain, subscripts, begin) and _are_kept_behind(nest, chain, subscripts, begin)
         for begin in begins
@@ -167,7 +176,8 @@ def _are_kept_behind(
 ) -> bool:
     for reference, subscript in subscripts:
         parts = split(chain, subscript - begin)
-        facts = facts_at(nest, reference, tuple(s for weight in chain for s in weight.symbols))
+        sizes = tuple(s for weight in chain for s in weight.symbols)
+        known = [facts_at(nest, reference, sizes, piece) for piece in reference.guard.pieces]
         for coordinate, (larger, smaller) in zip(parts[1:], pairwise(chain), strict=True):
             length = integral_quotient(larger, smaller)
             rows = (coordinate + 1) * smaller
@@ -175,8 +185,6 @@ def _are_kept_behind(
                 Constraint(coordinate),
                 Constraint(larger - rows if length is None else length - 1 - coordinate),
             )
-            for piece in reference.guard.pieces:
-                known = (*facts.constraints, *piece)
-                if not all(implied(goal, known, facts.lower) for goal in goals):
-                    return False
+            if not all(implied(goal, facts.constraints, facts.lower) for facts in known for goal in goals):
+                return False
     return True

@@ -24,6 +24,7 @@ from comprehensive.loops.access import accesses
 from comprehensive.loops.build import build
 from comprehensive.loops.ir import Nest
 from comprehensive.loops.normalize.canonical import obstacle
+from comprehensive.loops.normalize.inlined import with_known_headers
 from comprehensive.loops.normalize.outward import hoistable, hoisted, widest
 from comprehensive.metafork.ast import (
     Declare,
@@ -37,7 +38,7 @@ from comprehensive.metafork.ast import (
 )
 from comprehensive.metafork.fresh import Namer
 from comprehensive.metafork.structure import check_structure
-from comprehensive.metafork.walk import arrays_assigned, elements
+from comprehensive.metafork.walk import arrays_assigned, declared, elements, statements_in
 from comprehensive.poly.conflicts import reads_apart
 from comprehensive.poly.legality import parallel_within, verdicts
 from comprehensive.poly.model import Conflict, Parallel, Undecided
@@ -174,11 +175,12 @@ def _more_parallel(loops: Loops, serial: frozenset[int]) -> Iterator[tuple[Loops
         yield from with_a_joined_strip(whole, place)
     if len(loops.dimensions) >= MAXIMUM_LOOPS:
         return
-    for loop in hoistable(loops.inner):
-        wider = None if loop.span.start in serial else _with(loops, loop)
-        if wider is not None:
-            yield wider, loop.iterator
-            yield from with_a_joined_strip(with_whole_loops(wider), len(wider.dimensions) - 1)
+    for inner in dict.fromkeys((loops.inner, with_known_headers(loops.inner, _types(loops)))):
+        for loop in hoistable(inner):
+            wider = None if loop.span.start in serial else _with(replace(loops, inner=inner), loop)
+            if wider is not None:
+                yield wider, loop.iterator
+                yield from with_a_joined_strip(with_whole_loops(wider), len(wider.dimensions) - 1)
 
 
 def built(
@@ -199,11 +201,17 @@ def built(
 
 def _with(loops: Loops, loop: For) -> Loops | None:
     """The loops and one that stands in them, if it can be moved out of what stands around it."""
-    types = loops.text.types
-    types |= {each.iterator: each.loop.type or ScalarType.INT for each in loops.dimensions}
+    types = _types(loops)
     inner = hoisted(loops.inner, loop) if obstacle(loop, types) is None else None
     if inner is None:
         return None
     name = Namer(loops.text.taken | {each.counted.iterator for each in loops.dimensions})
     found = dimension(loop, types, name)
     return replace(loops, dimensions=(*loops.dimensions, found), inner=inner)
+
+
+def _types(loops: Loops) -> dict[str, ScalarType]:
+    """The types of the scalars around and in the loops."""
+    around = {each.iterator: each.loop.type or ScalarType.INT for each in loops.dimensions}
+    inside = {name: type for s in statements_in(loops.inner) for name, type in declared(s).items()}
+    return inside | loops.text.types | around

@@ -9,24 +9,70 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 
 from comprehensive.loops.access import names_read
 from comprehensive.loops.rewrite import substitute
-from comprehensive.loops.types import type_of
-from comprehensive.metafork.ast import Binary, Cast, Declare, Expr, For, If, ScalarType, Stmt
+from comprehensive.loops.types import as_type, type_of
+from comprehensive.metafork.ast import Binary, Block, Cast, Declare, Expr, For, If, ScalarType, Stmt
 from comprehensive.metafork.rewrite import map_expressions, with_bodies
 from comprehensive.metafork.walk import (
     assigned_scalars,
+    declared,
     elements,
     expressions_in,
     names,
     reads_data,
 )
+from comprehensive.records import replace
 
 
 def inlined(body: Sequence[Stmt], types: Mapping[str, ScalarType]) -> tuple[Stmt, ...]:
     """Return the body without such scalars, but for those that read data; ``types`` are those of all names in it."""
     return _inlined(body, types, lambda _, value, __: not reads_data(value))
+
+
+def with_known_headers(body: Sequence[Stmt], types: Mapping[str, ScalarType]) -> tuple[Stmt, ...]:
+    """Return the body with such scalars put where headers of loops read them, but for those that read data."""
+    return _with_known_headers(body, types, assigned_scalars(body), {})
+
+
+def _with_known_headers(
+    body: Sequence[Stmt],
+    types: Mapping[str, ScalarType],
+    changing: AbstractSet[str],
+    known: Mapping[str, Expr],
+) -> tuple[Stmt, ...]:
+    result: list[Stmt] = []
+
+    def inside(inner: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
+        return _with_known_headers(inner, types, changing, known)
+
+    for statement in body:
+        seen = known
+        # A name that is declared anew hides what was known of it.
+        hidden = declared(statement)
+        known = {n: e for n, e in known.items() if hidden.keys().isdisjoint((n, *names_read(e)))}
+        match statement:
+            case Declare(initial=initial, dims=()) if (
+                initial is not None
+                and statement.type.is_integer
+                and not reads_data(initial)
+                and type_of(initial, types).is_integer
+                and not changing & {statement.name, *names_read(initial)}
+            ):
+                known[statement.name] = substitute(as_type(initial, statement.type, types), seen)
+                result.append(statement)
+            case For():
+                sides = (statement.start, statement.bound, statement.step)
+                start, bound, step = (substitute(side, seen) for side in sides)
+                result.append(with_bodies(replace(statement, start=start, bound=bound, step=step), inside))
+                known = seen
+            case If() | Block():
+                result.append(with_bodies(statement, inside))
+            case _:
+                result.append(statement)
+    return tuple(result)
 
 
 def with_looked_up_places(

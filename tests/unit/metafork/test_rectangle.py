@@ -13,7 +13,22 @@ from tests.examples import examples
 from tests.unit.loops.nests import nests_of
 
 BOUNDS = st.sampled_from(
-    ["0", "n", "i", "i + 1", "n - i", "2 * i", "i / 2", "n - 1 - i", "-i", "3", "1 + (i - 2)"]
+    [
+        "0",
+        "n",
+        "i",
+        "i + 1",
+        "n - i",
+        "2 * i",
+        "i / 2",
+        "n - 1 - i",
+        "-i",
+        "3",
+        "1 + (i - 2)",
+        "1 + i % 2",
+        "2 - (i & 1)",
+        "n + (i + 3) % 3",
+    ]
 )
 
 

@@ -50,6 +50,8 @@ def value(expr: Expr, point: Mapping[str, int]) -> int:
                     return int(left / right)
                 case "%":
                     return left - right * int(left / right)
+                case "&":
+                    return left & right
                 case "<":
                     return int(left < right)
                 case "<=":

@@ -25,7 +25,7 @@ from comprehensive.metafork.ast import (
 _OPERATORS: dict[type, str] = {
     ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.Mod: "%", ast.Lt: "<", ast.LtE: "<=",
     ast.Gt: ">", ast.GtE: ">=", ast.Eq: "==", ast.NotEq: "!=", ast.And: "&&", ast.Or: "||",
-    ast.Not: "!", ast.USub: "-", ast.LShift: "<<",
+    ast.Not: "!", ast.USub: "-", ast.LShift: "<<", ast.BitAnd: "&",
 }  # fmt: skip
 
 

@@ -70,9 +70,18 @@ indices = st.sampled_from(
         "4*p*n + 2*j + k",
         "6*n*k + 3*p",
         "p - 1",
+        "2*p + p % 2",
+        "p / 2",
+        "p / 2 * 2 + k",
+        "2*k + (p & 1)",
+        "p - 1 if p > 0 else n - 1",
+        "p + (1 if p % 2 < 1 else -1)",
+        "(p - 2) % 3 + 3*p",
     ]
 )
-guards = st.sampled_from(["p < n", "p % 2 == 1", "p % 3 == s", "(p + 1) % 2 != 0", "p % 2"])
+guards = st.sampled_from(
+    ["p < n", "p % 2 == 1", "p % 3 == s", "(p + 1) % 2 != 0", "p % 2", "p / 2 < s", "(p & 1) == (s & 1)"]
+)
 
 
 @settings(max_examples=examples(30), deadline=None, suppress_health_check=list(HealthCheck))
@@ -142,6 +151,14 @@ LINEAR = """void f(int h, int w, double *y, const double *x, int B0, int B1)
         ("if ((i + j) & 1) y[i*w + j] = y[i*w + j - 1];", 1, ""),
         ("if ((i + j) % 2) y[i*w + j] = y[i*w + j - 1] + y[(i - 1)*w + j];", 1, ""),
         ("if ((i + j) % 3 == 2) y[i*w + j] = y[i*w + j - 1] + y[i*w + j - 2];", 2, ""),
+        ("if ((i + j) % 2 != 1) y[i*w + j] = y[i*w + j + 1];", 1, ""),
+        ("if (i % 2 == j % 2) y[i*w + j] = y[i*w + j + 1];", 1, ""),
+        ("if ((i ^ j) & 1) y[i*w + j] = y[(i - 1)*w + j];", 1, ""),
+        ("if (j < w / 2) y[i*w + 2*j + (i & 1)] = y[i*w + 2*j + 1 - (i & 1)];", 0, ""),
+        ("for (int l = 1 + i % 2; l < 9; l += 2) y[i*(9*w) + 9*j + l] += y[i*(9*w) + 9*j + l - 1];", 0, ""),
+        ("y[(j % 3)*(h*w) + i*w + j / 3] = 1;", 0, ""),
+        ("if ((i + j) & 1) y[i*w + j] = y[(i == 0 ? h - 1 : i - 1)*w + j];", 0, "assert(h % 2 == 0);"),
+        ("if ((i + j) & 1) y[i*w + j] = y[i*w + (j == 0 ? w - 1 : j - 1)];", 0, "assert(w % 2 == 0);"),
     ],
 )
 def test_elements_behind_a_pointer_are_told_apart(body: str, begin: object, host: str) -> None:
@@ -156,9 +173,14 @@ def test_elements_behind_a_pointer_are_told_apart(body: str, begin: object, host
         ("for (int v = 0; v < 9; v++) y[(i*w + j)*8 + v] = x[i];", 0, ""),
         ("y[i*w + j] -= y[i*w + k] * y[k*w + j];", "k", "for (int k = 0; k < h; k++)"),
         ("if ((i + j) % 2 == 1) y[i*w + j] = y[(i + 1)*w + j + 1];", 1, ""),
-        ("if ((i + j) % 2 != 1) y[i*w + j] = y[i*w + j + 1];", 1, ""),
         ("if ((i + j) & 2) y[i*w + j] = y[i*w + j + 1];", 1, ""),
         ("if ((i + j) % 3) y[i*w + j] = y[i*w + j + 1];", 1, ""),
+        ("if ((i - j) % 2 != 1) y[i*w + j] = y[i*w + j + 1];", 1, ""),
+        ("if (j < w / 2) y[i*w + 2*j + (i & 1)] = y[i*w + 2*j + 2 + (i & 1)];", 0, ""),
+        ("y[i*w + j / 2] = 1;", 0, ""),
+        ("y[i*w + (j - 2) % 3 + 2] = 1;", 0, ""),
+        ("if ((i + j) & 1) y[i*w + j] = y[(i == 0 ? h - 1 : i - 1)*w + j];", 0, ""),
+        ("if ((i + j) & 1) y[i*w + j] = y[i*w + (j == 0 ? w - 1 : j - 1)];", 0, "assert(h % 2 == 0);"),
     ],
 )
 def test_elements_that_may_meet_are_not_told_apart(body: str, begin: object, host: str) -> None:

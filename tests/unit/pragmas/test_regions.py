@@ -62,6 +62,44 @@ def test_a_loop_that_is_proved_to_be_parallel_leaves_the_serial_ones(body: str) 
     assert nest.count("for (int k") == 1
 
 
+STENCIL = "a[i*n + j] = a[(i - 1)*n + j] + a[(i + 1)*n + j] + a[i*n + j - 1] + a[i*n + j + 1];"
+
+
+@pytest.mark.parametrize(
+    "loop",
+    [
+        "for (int j = 1 + (i & 1); j < n - 1; j += 2)",
+        "for (int j = i % 2 ? 1 : 2; j < n - 1; j += 2)",
+        "int begin = 2 - (i + c) % 2; for (int j = begin; j < n - 1; j += 2)",
+        "for (size_t j = 1 + (size_t)i % 2; j < n - 1; j += 2)",
+        "for (int j = 1; j < n - 1; j++) if ((i ^ j) & 1)",
+    ],
+)
+def test_the_columns_of_one_colour_are_parallel(loop: str) -> None:
+    text = f"void f(int n, int c, float *a)\n{{\nassert(c >= 0 && n >= 2);\n{FOR}\n"
+    (nest,) = nests(
+        f"#include <stddef.h>\n{text}for (int i = 1; i < n - 1; i++) {{ {loop} {STENCIL} }}\n}}\n"
+    )
+    assert nest.count("meta_for") == 4
+
+
+@pytest.mark.parametrize(
+    "loop",
+    [
+        "for (int j = 1 + (i & 1); j < n - 1; j++)",
+        "for (int j = 1 + (i & 3); j < n - 1; j += 2)",
+        "int begin = 1 + (i & 1); begin += i; for (int j = begin; j < n - 1; j += 2)",
+        "int begin = 2 * i; for (int begin = 1; begin < 9; begin++) for (int j = begin; j < n - 1; j += 2)",
+    ],
+)
+def test_columns_that_meet_are_not(loop: str) -> None:
+    text = f"void f(int n, float *a)\n{{\n{FOR}\n"
+    (nest,) = nests(
+        f"{text}for (int i = 1; i < n - 1; i++) {{ {loop} a[i*n + j] = a[i*n + j - 1] + a[i*n + j - 2]; }}\n}}\n"
+    )
+    assert nest.count("meta_for") == 2
+
+
 STEP = "c[i][j] += a[i][k] * b[k][j];"
 OVER_I, OVER_J = (f"for (int {i} = {i}{i}; {i} < min({i}{i} + 32, n); {i}++)" for i in "ij")
 OVER_K = "for (int k = 0; k < n; k++)"
