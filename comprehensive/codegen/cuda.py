@@ -150,6 +150,8 @@ def _feed(feed: Feed) -> str:
         rows = f"cf_looked_up<{feed.row_number_type.value}>"
         constants.append(rows)
         stride = f"{rows}(&{print_expr(feed.row_numbers)}, {stride})"
+    if feed.turned and feed.leftwards:
+        constants += ["cf_in_order"] * (feed.row_numbers is None) + ["true"]
     given = ", ".join((f"&{print_expr(feed.source)}", stride, *numbers))
     return f"{kind}<{', '.join(constants)}> {feed.name}({given});"
 

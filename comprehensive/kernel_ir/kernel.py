@@ -23,7 +23,7 @@ from msgspec import Struct
 
 from comprehensive.algebra import Polynomial
 from comprehensive.kernel_ir.staircase import Staircase
-from comprehensive.metafork.ast import Expr, For, If, Index, IntLiteral, Name, ScalarType, Stmt
+from comprehensive.metafork.ast import Expr, For, If, Index, IntLiteral, Name, ScalarType, Stmt, Unary
 from comprehensive.metafork.own_statement import OwnCall, OwnStatement
 from comprehensive.metafork.walk import statements_in
 
@@ -116,7 +116,9 @@ class Feed(OfTiles, Struct, frozen=True):
     ``swizzled``, element ``z`` of row ``r`` lies in the place of ``z ^ r % 8 * v`` with ``v`` elements of 16 bytes.
     Where ``turned``, columns become rows in shared memory, ``pitch`` elements long, and pieces follow each other in
     their rows.  What is constant is over ``Kernel.constants``.  With ``row_numbers``, the number of the first row of
-    the first piece is there, that of the next one behind it, and ``source`` is in row 0 of the array.
+    the first piece is there, that of the next one behind it, and ``source`` is in row 0 of the array.  Where it goes
+    ``leftwards``, each piece begins ``right`` columns before the one before, and what is there of it are its last
+    columns.
     """
 
     name: str
@@ -140,13 +142,15 @@ class Feed(OfTiles, Struct, frozen=True):
     :data:`WIDTH`, 4 for copies of 16 bytes."""
     row_numbers: Index | None = None
     row_number_type: ScalarType = ScalarType.INT
+    leftwards: bool = False
 
     @property
     def constants(self) -> tuple[Expr, ...]:
         """The sizes of the feed that are known when the kernel is compiled."""
         if self.turned:
             return (self.vectors, self.rows, self.columns, self.pitch, self.threads)
-        layout = (IntLiteral(int(self.swizzled)), self.down, self.right)
+        right = Unary("-", self.right) if self.leftwards else self.right
+        layout = (IntLiteral(int(self.swizzled)), self.down, right)
         padded = () if self.pitch == self.columns and self.row_numbers is None else (self.pitch,)
         return (self.vectors, self.rows, self.columns, *layout, self.threads, *padded)
 

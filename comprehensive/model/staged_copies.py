@@ -127,6 +127,7 @@ class _Staging(Walk):
                         **{name: self._value(getattr(statement, name), 0) for name in (*names, "vectors")},
                         "size": statement.type.size_bytes,
                         "swizzled": statement.swizzled,
+                        "leftwards": statement.leftwards,
                         "begin": self._value(statement.source.subscripts[0], 0),
                     },
                 )
@@ -253,7 +254,7 @@ def piece_copies(feed: Numbers) -> Iterator[Moved]:
             if feed["swizzled"]:  # a thread then stays in its columns
                 place = own_row * pitch + (own_column ^ (own_row + turn % turns * each) % 8 * vector)
                 target = first // groups * pitch + (place ^ right % line) + right // line * line
-            active = exists & (column + right < feed["valid_columns"])
+            active = exists & _has(feed, column + right)
             yield Moved(row * feed["stride"] + column + right, target, width, active)
 
 
@@ -265,14 +266,14 @@ def turned_copies(feed: Numbers) -> Iterator[Moved]:
         for right in range(0, feed["columns"], lanes):
             source = (row + down) * feed["stride"] + column + right
             target = (column + right) * feed["pitch"] + row + down
-            yield Moved(source, target, 1, (down < rows) & (right < feed["valid_columns"] - column))
+            yield Moved(source, target, 1, (down < rows) & _has(feed, column + right))
 
 
 def fetched(feed: Numbers) -> Iterator[Moved]:
     """The loads of `cf_transposed_copy::prefetch`, into registers."""
     row, column, rows, each = _turned(feed, feed["columns"] // _FOUR, _FOUR)
     for down in range(0, feed["rows"], each):
-        active = (down < rows) & (column < feed["valid_columns"])
+        active = (down < rows) & _has(feed, column)
         yield Moved((row + down) * feed["stride"] + column, None, _FOUR, active)
 
 
@@ -282,6 +283,15 @@ def put(feed: Numbers) -> Iterator[Moved]:
     for down in range(0, feed["rows"], each):
         for left in range(_FOUR):
             yield Moved(None, (column + left) * feed["pitch"] + row + down, 1, row + down < feed["rows"])
+
+
+def _has(feed: Numbers, column: Value) -> Value:
+    """Whether a column of the first piece is there."""
+    return (
+        column >= feed["columns"] - feed["valid_columns"]
+        if feed["leftwards"]
+        else column < feed["valid_columns"]
+    )
 
 
 def _turned(feed: Numbers, lanes: int, together: int) -> tuple[Value, Value, Value, int]:

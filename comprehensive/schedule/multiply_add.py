@@ -87,6 +87,8 @@ class _Step(Struct, frozen=True):
             if self.nest.array(factor.array).type is not self.element:
                 return f"the elements of '{called[factor.array]}' are not of type '{self.element.value}'"
             piece = self.pieces[factor.array]
+            if piece.columns.downward and self.element.size_bytes == 2:
+                return f"'{called[factor.array]}' is read downwards, and matrices of it are loaded upwards"
             found |= {piece.rows.variable, piece.columns.variable} - {None, self.loop.iterator}
         if found != {c.name for c in self.tile.coordinates}:
             return "the two factors do not lie along one coordinate each"

@@ -35,6 +35,7 @@ from comprehensive.kernel_ir.parameters import flat
 from comprehensive.kernel_ir.terms import constant, expression, onward, product
 from comprehensive.kernel_ir.words import words_per_element
 from comprehensive.loops.access import substitute
+from comprehensive.loops.integers import Ring
 from comprehensive.machine.parameters import WORD_BYTES
 from comprehensive.metafork.ast import (
     Assign,
@@ -48,6 +49,7 @@ from comprehensive.metafork.ast import (
     Name,
     ScalarType,
     Stmt,
+    Unary,
 )
 from comprehensive.metafork.terms import plus, times
 from comprehensive.schedule.comments import commented
@@ -124,7 +126,7 @@ class OperandLayout:
         """The conditions on sizes that the shapes need."""
         tile = self.context.tile
         swizzled = [self._vector(name) for name in self.pieces if self.is_swizzled(name)]
-        counts = [(tile.depth, SWIZZLE * max(swizzled) if swizzled else VECTOR)]
+        counts = [(tile.depth, SWIZZLE * max(swizzled) if swizzled else VECTOR), *self._of_leftward_pieces()]
         if self.is_patched:
             counts += [(c.threads, patch) for c, patch in zip(tile.coordinates, self.patch, strict=True)]
             counts += [(c.each, VECTOR) for c in tile.coordinates]
@@ -137,9 +139,17 @@ class OperandLayout:
             multiples.append(Binary("==", Binary("%", IntLiteral(MOST_THREADS), self.threads), ZERO))
         return (*multiples, Binary(">=", Name(tile.stages), IntLiteral(2)))
 
+    def _of_leftward_pieces(self) -> list[tuple[str, int]]:
+        """Return what the depth is a multiple of so that pieces begin at multiples of 16 bytes, as their ends do."""
+        leftward = [self._vector(name) for name, piece in self.pieces.items() if piece.columns.downward]
+        return [(self.context.tile.depth, max(leftward))] if leftward else []
+
     def alignments(self) -> tuple[Alignment, ...]:
         """The alignments that copies of 16 bytes ask for: rows of pieces begin at multiples of them."""
-        columns = ((name, piece.columns.rest) for name, piece in self.pieces.items())
+        columns = (
+            (name, _behind(piece.columns.rest) if piece.columns.downward else piece.columns.rest)
+            for name, piece in self.pieces.items()
+        )
         return tuple(Alignment(name, () if rest == ZERO else (rest,)) for name, rest in columns)
 
     def together(self) -> tuple[int, ...]:
@@ -253,20 +263,21 @@ class OperandLayout:
         return Feed(
             name=context.names[f"copy_{name}"],
             type=context.nest.array(name).type,
-            source=flat(Index(name, tuple(map(self._origin, piece.axes))), context.strides),
+            source=flat(Index(name, self._origins(piece)), context.strides),
             rows=self._text(self._extent(piece.rows)),
             columns=self._text(self._extent(piece.columns)),
             pitch=self._text(self._pitch(name)),
             swizzled=self.is_swizzled(name),
             down=self._advance(piece.rows),
             right=self._advance(piece.columns),
-            stride=ONE if piece.row is None else Name(context.strides[name][piece.row].name),
+            stride=self._stride(name, piece),
             valid_rows=self._valid(piece.rows),
             valid_columns=self._valid(piece.columns),
             thread=context.name("thread"),
             threads=self.threads,
             turned=self.is_transposed(name),
             vectors=self.held if self.is_transposed(name) else Name(WIDTH),
+            leftwards=piece.columns.downward,
             **self._row_numbers(piece.rows),
         )
 
@@ -292,11 +303,29 @@ class OperandLayout:
     def _is_aligned(self) -> Expr:
         return Binary("==", Name(WIDTH), IntLiteral(VECTOR))
 
+    def _stride(self, name: str, piece: OperandTile) -> Expr:
+        """The distance of the rows of a piece, which may lie one before the other."""
+        if piece.row is None:
+            return ONE
+        stride = Name(self.context.strides[name][piece.row].name)
+        return Unary("-", stride) if piece.rows.downward else stride
+
+    def _origins(self, piece: OperandTile) -> tuple[Expr, ...]:
+        """The subscripts of the first element of the first piece; the columns of one that falls end with that of the
+        first step."""
+        *others, column = map(self._origin, piece.axes)
+        if piece.columns.downward:
+            column = Binary("-", column, Binary("-", Name(self.context.tile.depth), ONE))
+        return (*others, column)
+
     def _origin(self, axis: Axis) -> Expr:
-        """The subscript of the first element of the first piece."""
+        """The subscript in the first row, or column, of the first piece."""
         if axis.variable is None or axis.looked_up is not None:
             return axis.rest
-        return plus(self._first(axis.variable), axis.rest)
+        first = self._first(axis.variable)
+        if axis.downward:
+            return axis.rest if first == ZERO else Binary("-", axis.rest, first)
+        return plus(first, axis.rest)
 
     def _first(self, variable: str) -> Expr:
         """The first value of a coordinate, or of the iterator, in the first piece."""
@@ -408,6 +437,8 @@ class OperandLayout:
 
         piece = self.pieces[name]
         row, column = place(piece.rows), place(piece.columns)
+        if piece.columns.downward:
+            column = Binary("-", Binary("-", Name(self.context.tile.depth), ONE), column)
         if self.is_transposed(name):
             row, column = column, row
         if self.is_swizzled(name):
@@ -431,6 +462,12 @@ class OperandLayout:
                 Binary("+", Binary("+", apart, Binary("*", vector, thread)), Binary("%", value, vector))
             )
         return tuple(places)
+
+
+def _behind(place: Expr) -> Expr:
+    """The place behind another one."""
+    ring = Ring()
+    return ring.write(ring.read(place) + 1)
 
 
 def _swizzled(row: Expr, column: Expr, vector: int) -> Expr:

@@ -46,6 +46,8 @@ class Axis(Struct, frozen=True):
     """The subscript where the variable is 0, or what is added to a number that is looked up."""
     looked_up: Index | None = None
     """The number of a row is there: an element whose last subscript is the variable and what does not change."""
+    downward: bool = False
+    """Whether the variable, the iterator then, is subtracted: ``a[n - 1 - k]``."""
 
 
 class OperandTile(Struct, frozen=True):
@@ -231,7 +233,9 @@ def operands_of(
         if name in written:
             raise _NoPieceError(f"'{data[name]}' is read in the loop and assigned beside it")
         if loop.iterator in names_read(reference):
-            pieces[name] = _piece(reference, data[name], variables)
+            # What may not be there is known of subscripts that grow.
+            may_fall = tile.steps is None and name not in conditional
+            pieces[name] = _piece(reference, data[name], variables, loop.iterator if may_fall else None)
             for subscript, axis in zip(reference.subscripts, pieces[name].axes, strict=True):
                 if axis.looked_up is not None and axis.rest != ZERO and type_of(subscript, types).wraps:
                     raise _NoPieceError(f"a subscript of '{data[name]}' may wrap around, being unsigned")
@@ -285,12 +289,15 @@ def _references(body: tuple[Stmt, ...], data: Container[str]) -> list[Index]:
     return [e for e in found if e.array in data]
 
 
-def _piece(reference: Index, called: str, variables: Mapping[str, str]) -> OperandTile:
+def _piece(
+    reference: Index, called: str, variables: Mapping[str, str], falling: str | None = None
+) -> OperandTile:
     """Return the piece that a reference reads.
 
-    ``variables`` are coordinates and the iterator, each with what the program calls it.
+    ``variables`` are coordinates and the iterator, each with what the program calls it; of ``falling`` subscripts may
+    be less in each step.
     """
-    axes = tuple(_axis(called, subscript, variables) for subscript in reference.subscripts)
+    axes = tuple(_axis(called, subscript, variables, falling) for subscript in reference.subscripts)
     if axes[-1].looked_up is not None:
         raise _NoPieceError(f"the last subscript of '{called}' is read from data")
     rows = [number for number, axis in enumerate(axes[:-1]) if axis.variable is not None]
@@ -299,7 +306,7 @@ def _piece(reference: Index, called: str, variables: Mapping[str, str]) -> Opera
     return OperandTile(reference.array, axes, rows[0] if rows else None)
 
 
-def _axis(array: str, subscript: Expr, variables: Mapping[str, str]) -> Axis:
+def _axis(array: str, subscript: Expr, variables: Mapping[str, str], falling: str | None = None) -> Axis:
     ring = Ring()
     value = ring.read(subscript)
     found = [v for v in variables if v in ring.names_in(value)]
@@ -312,10 +319,11 @@ def _axis(array: str, subscript: Expr, variables: Mapping[str, str]) -> Axis:
         return Axis(None, subscript)
     if (looked_up := _looked_up(array, ring, value, variables)) is not None:
         return looked_up
-    rest = value.coefficient(found[0], 0)
-    if value.degree(found[0]) != 1 or value.coefficient(found[0], 1) != 1 or found[0] in ring.names_in(rest):
+    rest, times = value.coefficient(found[0], 0), value.coefficient(found[0], 1)
+    falls = found[0] == falling and times == -1
+    if value.degree(found[0]) != 1 or not (falls or times == 1) or found[0] in ring.names_in(rest):
         raise _NoPieceError(f"a subscript of '{array}' is not {shown[0]} and what does not change")
-    return Axis(found[0], ring.write(rest))
+    return Axis(found[0], ring.write(rest), downward=falls)
 
 
 def _looked_up(array: str, ring: Ring, value: Polynomial, variables: Mapping[str, str]) -> Axis | None:

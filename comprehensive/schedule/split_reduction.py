@@ -76,6 +76,8 @@ def sums_of(nest: Nest, tile: RegisterTile, loop: For) -> tuple[Sum, ...] | str:
     points = {c.name for c in tile.coordinates}
     if across := [name for name, piece in pieces.items() if piece.columns.variable in points]:
         return f"neighbouring points read neighbours of '{across[0]}', neighbouring steps do not"
+    if falling := [name for name, piece in pieces.items() if piece.columns.downward]:
+        return f"'{falling[0]}' is read downwards"
     before = body[: body.index(loop)]
     stored = {s.target.array for s in before if isinstance(s, Assign) and isinstance(s.target, Index)}
     if read_again := sorted(

@@ -215,6 +215,7 @@ template <typename Number> struct cf_looked_up {
 // time, the last of a row with what follows in the same 16 bytes, in the same row of memory; so many elements at a time
 // where they begin at multiples of these. Swizzled: 16 bytes of a row change places with others of the same 128, by
 // row, so that threads that read down a column find different banks. In shared memory rows are Pitch elements apart.
+// Where Right is negative the last `columns` of the first piece are there, and those before them.
 template <typename T, int Together, int Rows, int Columns, bool Swizzled, int Down, int Right, int Threads,
           int Pitch = Columns, typename Rows_of = cf_in_order>
 class cf_tiled_copy {
@@ -234,17 +235,20 @@ class cf_tiled_copy {
   static_assert(!Swizzled ||
                     (upright && Columns % line == 0 && (groups & (groups - 1)) == 0 && (each & (each - 1)) == 0),
                 "groups change places with bits of their numbers");
+  static constexpr bool leftwards = Right < 0;
   const T *next;
   Rows_of rows_of;
-  int rows, columns, thread;
+  int rows, columns, thread; // columns: behind the last one that is there, leftwards the first one
   int places[turns]; // if swizzled: of the first element of the thread in a turn, without the rows of the turn
 
   __device__ __forceinline__ static int row_of(int number) { return number / groups; }
   __device__ __forceinline__ static int column_of(int number) { return number % groups * width; }
+  __device__ __forceinline__ bool has(int column) const { return leftwards ? column >= columns : column < columns; }
 
 public:
   __device__ __forceinline__ cf_tiled_copy(const T *first, Rows_of rows_of_, int rows_, int columns_, int thread_)
-      : next(first), rows_of(rows_of_), rows(rows_), columns(columns_), thread(thread_)
+      : next(first), rows_of(rows_of_), rows(rows_), columns(leftwards ? Columns - columns_ : columns_),
+        thread(thread_)
   {
     if (!upright) return;
     const int row = row_of(thread_), column = column_of(thread_);
@@ -270,7 +274,7 @@ public:
         if ((count % Threads != 0 && from + thread >= count) || row >= rows) continue;
         int place = across;
         if (Swizzled) place = (places[from / Threads % turns] ^ across % line) + across / line * line;
-        if (across < columns) cf_copy<16>(shared + row * Pitch + place, rows_of.row(next, row, true) + across);
+        if (has(across)) cf_copy<16>(shared + row * Pitch + place, rows_of.row(next, row, true) + across);
       }
     }
     next = rows_of.down(next, Down) + Right;
@@ -285,13 +289,13 @@ private:
     for (int from = 0; from < count; from += Threads) {
       const int number = upright ? from : from + thread, row = row_of(number), column = column_of(number);
       const bool exists = (count % Threads == 0 || from + thread < count) && row < rows;
-      const T *const begin = rows_of.row(next, row, exists && column < columns);
+      const T *const begin = rows_of.row(next, row, exists && (leftwards || column < columns));
 #pragma unroll
       for (int left = 0; left < together / width; left++) {
         const int across = column + left * groups * width;
         int place = across;
         if (Swizzled) place = (places[from / Threads % turns] ^ across % line) + across / line * line;
-        cf_copy_where<width>(exists && across < columns, target, row * Pitch + place, begin + across);
+        cf_copy_where<width>(exists && has(across), target, row * Pitch + place, begin + across);
       }
     }
   }
@@ -309,7 +313,7 @@ private:
         for (int i = 0; i < most && first + i < all; i++) {
           const int from = (first + i) / together * Threads, number = upright ? from : from + thread;
           const int row = row_of(number), across = column_of(number) + (first + i) % together * groups;
-          if ((count % Threads != 0 && from + thread >= count) || row >= rows || across >= columns) continue;
+          if ((count % Threads != 0 && from + thread >= count) || row >= rows || !has(across)) continue;
           int place = across;
           if (Swizzled) place = (places[from / Threads % turns] ^ across % line) + across / line * line;
           if (turn == 0)
@@ -324,8 +328,9 @@ private:
 
 // The same for pieces beside each other, whose columns become rows in shared memory, Pitch elements apart: staged
 // element by element, or Held, prefetched into registers where rows begin at multiples of 16 bytes and stored when
-// there is time for it.
-template <typename T, bool Held, int Rows, int Columns, int Pitch, int Threads, typename Rows_of = cf_in_order>
+// there is time for it. Leftwards: each piece is before the one before it.
+template <typename T, bool Held, int Rows, int Columns, int Pitch, int Threads, typename Rows_of = cf_in_order,
+          bool Leftwards = false>
 class cf_transposed_copy {
   static_assert(Columns % 4 == 0, "elements are fetched in fours");
   static constexpr int lanes = Held ? Columns / 4 : Columns < 8 ? Columns : 8; // threads along a row
@@ -336,6 +341,8 @@ class cf_transposed_copy {
   int rows, columns, row, place;
   cf_four<T> held[turns];
 
+  __device__ __forceinline__ bool has(int column) const { return Leftwards ? column >= columns : column < columns; }
+
 public:
   __device__ __forceinline__ cf_transposed_copy(const T *first, Rows_of rows_of_, int rows_, int columns_, int thread)
       : rows_of(rows_of_), row(thread / lanes)
@@ -344,7 +351,7 @@ public:
     next = rows_of.down(first, row) + column;
     place = column * Pitch + row;
     rows = (Rows % each == 0 || rows_ < Rows ? rows_ : Rows) - row;
-    columns = columns_ - column;
+    columns = (Leftwards ? Columns - columns_ : columns_) - column;
   }
 
   __device__ __forceinline__ void stage(T *shared)
@@ -360,8 +367,9 @@ public:
 #pragma unroll
         for (int i = 0; i < (sizeof(T) < 4 ? most : all) && first + i < all; i++) {
           const int down = (first + i) / across * each, right = (first + i) % across * lanes;
-          const bool exists = down < rows && right < columns;
-          if (turn == 0 && (i == 0 || right == 0)) begin = rows_of.row(next, down, down < rows && 0 < columns);
+          const bool exists = down < rows && has(right);
+          if (turn == 0 && (i == 0 || right == 0))
+            begin = rows_of.row(next, down, down < rows && (Leftwards || 0 < columns));
           if (sizeof(T) >= 4)
             cf_copy_where<1>(exists, target, right * Pitch + down, begin + right);
           else if (turn == 0 && exists)
@@ -379,7 +387,7 @@ public:
 #pragma unroll
     for (int turn = 0; turn < turns; turn++) {
       held[turn] = cf_four<T>{};
-      if (turn * each < rows && 0 < columns)
+      if (turn * each < rows && has(0))
         held[turn] = *reinterpret_cast<const cf_four<T> *>(rows_of.row(next, turn * each, true));
     }
     go();
@@ -398,8 +406,8 @@ public:
 private:
   __device__ __forceinline__ void go()
   {
-    next += Columns;
-    columns -= Columns;
+    next += Leftwards ? -Columns : Columns;
+    columns -= Leftwards ? -Columns : Columns;
   }
 };
 

@@ -46,7 +46,7 @@ CASES
 
 
 def feed(**numbers: int) -> dict[str, int]:
-    return {"size": 4, "pitch": numbers["columns"], "swizzled": 0, "stride": 100, **numbers}
+    return {"size": 4, "pitch": numbers["columns"], "swizzled": 0, "stride": 100, "leftwards": 0, **numbers}
 
 
 # aligned or not, whole or cut, with threads that stay in their columns and others, padded, swizzled
@@ -62,15 +62,23 @@ PIECES = (
     feed(vectors=1, rows=32, columns=32, threads=64, valid_rows=32, valid_columns=32, swizzled=1),
     feed(vectors=1, rows=16, columns=64, threads=64, valid_rows=15, valid_columns=60, swizzled=1),
     feed(vectors=0, rows=32, columns=32, threads=32, valid_rows=30, valid_columns=27, swizzled=1),
+    feed(vectors=1, rows=64, columns=16, threads=32, valid_rows=50, valid_columns=12, leftwards=1),
+    feed(vectors=0, rows=12, columns=20, threads=48, valid_rows=11, valid_columns=19, leftwards=1),
+    feed(vectors=1, rows=1, columns=50, threads=32, valid_rows=1, valid_columns=47, leftwards=1),
+    feed(
+        vectors=1, rows=16, columns=64, threads=64, valid_rows=15, valid_columns=60, swizzled=1, leftwards=1
+    ),
 )
 TURNED = (
     feed(vectors=0, rows=16, columns=8, threads=32, valid_rows=16, valid_columns=8, pitch=16),
     feed(vectors=0, rows=20, columns=16, threads=32, valid_rows=20, valid_columns=13, pitch=21),
     feed(vectors=0, rows=20, columns=4, threads=32, valid_rows=13, valid_columns=3, pitch=21),
+    feed(vectors=0, rows=20, columns=16, threads=32, valid_rows=20, valid_columns=13, pitch=21, leftwards=1),
 )
 HELD = (
     feed(vectors=1, rows=16, columns=8, threads=32, valid_rows=16, valid_columns=8, pitch=16),
     feed(vectors=1, rows=20, columns=16, threads=32, valid_rows=17, valid_columns=12, pitch=21),
+    feed(vectors=1, rows=20, columns=16, threads=32, valid_rows=17, valid_columns=12, pitch=21, leftwards=1),
 )
 
 
@@ -104,7 +112,7 @@ ROWS = (
 )
 
 
-def _of_feed(kind: str, numbers: Mapping[str, int], *more: int) -> str:
+def _of_feed(kind: str, numbers: Mapping[str, int], *more: int | str) -> str:
     flag = "true" if numbers["vectors"] else "false"
     constants = ", ".join(map(str, (flag, numbers["rows"], numbers["columns"], *more)))
     call = f"{numbers['stride']}, {numbers['valid_rows']}, {numbers['valid_columns']}, thread"
@@ -175,13 +183,22 @@ def test_every_lane_copies_what_the_kernels_copy(tmp_path: Path) -> None:
                 each,
                 each["swizzled"],
                 each["rows"],
-                0,
+                -each["columns"] if each["leftwards"] else 0,
                 each["threads"],
                 *([] if each["pitch"] == each["columns"] else [each["pitch"]]),
             )
             for each in PIECES
         ),
-        *(_of_feed("cf_transposed_copy", each, each["pitch"], each["threads"]) for each in (*TURNED, *HELD)),
+        *(
+            _of_feed(
+                "cf_transposed_copy",
+                each,
+                each["pitch"],
+                each["threads"],
+                *(("cf_in_order", "true") if each["leftwards"] else ()),
+            )
+            for each in (*TURNED, *HELD)
+        ),
         *map(_of_box, BOXES),
         *map(_of_ring, ON_RINGS),
         *map(_of_row, ROWS),
