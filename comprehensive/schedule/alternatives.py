@@ -23,6 +23,7 @@ from comprehensive.optimize.protocols import Applied, NotApplicable
 from comprehensive.records import replace
 from comprehensive.schedule.collapse_coordinates import collapsed
 from comprehensive.schedule.cut import cut
+from comprehensive.schedule.joined_members import with_members_joined
 from comprehensive.schedule.operands import serial_loop
 from comprehensive.schedule.recipe import RegionRecipe
 from comprehensive.schedule.recipes.registry import OF_LOOPS, Where, only_in_any_order, rows
@@ -49,8 +50,10 @@ def of_region(
         return _of_rows(nest, tile, Where.ATOMIC)
     on_a_line = _on_a_line(collapsed(nest, tile))
     if in_another_order or nest.in_any_order:
-        return (*_of_rows(nest, tile, Where.IN_ORDER | Where.IN_ANY_ORDER), *on_a_line)
-    return (*_of_rows(nest, tile, Where.IN_ORDER), *on_a_line, *_not_allowed(nest, tile))
+        found = _of_rows(nest, tile, Where.IN_ORDER | Where.IN_ANY_ORDER)
+        return (*_with_members(nest, tile, found), *on_a_line)
+    found = _of_rows(nest, tile, Where.IN_ORDER)
+    return (*_with_members(nest, tile, found), *on_a_line, *_not_allowed(nest, tile))
 
 
 def _on_a_line(found: tuple[Nest, RegisterTile] | NotApplicable | None) -> tuple[Tiling, ...]:
@@ -60,6 +63,14 @@ def _on_a_line(found: tuple[Nest, RegisterTile] | NotApplicable | None) -> tuple
     if isinstance(found, NotApplicable):
         return tuple(Tiling(recipe.name, found) for row in rows(Where.ON_A_LINE) for recipe in row)
     return _of_rows(*found, Where.ON_A_LINE)
+
+
+def _with_members(nest: Nest, tile: RegisterTile, found: Sequence[Tiling]) -> tuple[Tiling, ...]:
+    """Return the tilings with those of points that read members of elements as neighbours in the place of others."""
+    joined = with_members_joined(nest, tile)
+    made = () if joined is None else _of_rows(*joined, Where.OF_MEMBERS)
+    of_members = {each.recipe: each for each in made if isinstance(each.result, Applied)}
+    return tuple(of_members.get(each.recipe, each) for each in found)
 
 
 def _of_rows(nest: Nest, tile: RegisterTile, where: Where) -> tuple[Tiling, ...]:

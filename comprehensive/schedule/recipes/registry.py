@@ -39,6 +39,8 @@ class Where(Flag):
     """Points that update elements atomically, whose order no tile may rely on."""
     ON_A_LINE = auto()
     """Points whose coordinates are collapsed (`schedule/collapse_coordinates.py`)."""
+    OF_MEMBERS = auto()
+    """Points that read members of elements as neighbours (`schedule/joined_members.py`)."""
 
 
 class Choice(Struct, frozen=True):
@@ -51,7 +53,7 @@ ROWS: tuple[tuple[Choice, ...], ...] = (
     (
         Choice(SplitRows(), Where.IN_ANY_ORDER),
         Choice(Product()),
-        Choice(WindowProduct()),
+        Choice(WindowProduct(), Where.IN_ORDER | Where.OF_MEMBERS),
         Choice(Rows()),
         Choice(Points(), Where.IN_ORDER | Where.ATOMIC),
     ),
