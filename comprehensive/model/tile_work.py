@@ -8,7 +8,7 @@ other it is the mean of their steps.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import cached_property, lru_cache
 from itertools import takewhile
 from math import prod
@@ -21,12 +21,13 @@ from comprehensive.counters.registers import tile_registers
 from comprehensive.kernel_ir.kernel import Comment, Kernel, KernelParameter, Source
 from comprehensive.kernel_ir.terms import size_of
 from comprehensive.loops.access import names_read
-from comprehensive.loops.integers import Ring
+from comprehensive.loops.integers import Ring, addends
 from comprehensive.loops.ir import Coordinate, Nest, RegisterTile
 from comprehensive.machine.cost import TileWork
 from comprehensive.machine.parameters import WARP_THREADS
 from comprehensive.machine.work import Work
-from comprehensive.metafork.ast import Declare, IntLiteral
+from comprehensive.metafork.ast import Binary, Declare, For, IntLiteral, Name
+from comprehensive.metafork.walk import expressions_in, statements_in, subexpressions
 from comprehensive.model.accesses import Mask
 from comprehensive.model.block import Walk, block_work
 from comprehensive.model.values import stride
@@ -48,6 +49,8 @@ LONG = 1 << 10
 """Tiles before a point of which the serial loop is longer than all that are looked at."""
 ALIGNED = 1 << 13
 """A distance of rows, and a value of scalars, that vectors divide."""
+BEYOND = 1 << 27
+"""A value of scalars that is behind all that steps come to, as ``turn*parts + part < n`` with so many parts."""
 
 
 @lru_cache(maxsize=4096)
@@ -153,6 +156,8 @@ class _Tile(Struct, frozen=True, dict=True):
                     values[p.name] = self._of_launch(p.of, cut=cut)
                 case Source.SCALAR if p.of in self._of_predicate:
                     values[p.name] = 1
+                case Source.SCALAR if p.of in self._ends:
+                    values[p.name] = BEYOND
                 case _ if not p.pointer and p.type.is_integer:
                     values[p.name] = ALIGNED
                 case _:
@@ -190,6 +195,15 @@ class _Tile(Struct, frozen=True, dict=True):
     def _of_predicate(self) -> frozenset[str]:
         """The scalars that the predicate reads: they are 1, so that it holds where coordinates meet it."""
         return frozenset() if self.tile.predicate is None else names_read(self.tile.predicate)
+
+    @cached_property
+    def _ends(self) -> frozenset[str]:
+        """The scalars that numbers of steps are compared with in loops in each other, as the ends of what is there:
+        they are beyond these, so that the inner loop runs and does something."""
+        every = (s for body in self.tile.bodies for s in statements_in(body) if isinstance(s, For))
+        around = (loop for loop in every if any(isinstance(s, For) for s in statements_in(loop.body)))
+        read = (e for loop in around for whole in expressions_in(loop.body) for e in subexpressions(whole))
+        return frozenset(name for e in read if isinstance(e, Binary) for name in _ends(e))
 
     @cached_property
     def _steps(self) -> dict[str, int]:
@@ -251,3 +265,16 @@ class _Tile(Struct, frozen=True, dict=True):
         blocks = self.sizes[self.tile.blocks]
         bound = REGISTERS // (blocks * warps) // REGISTER_UNIT * REGISTER_UNIT // WARP_THREADS
         return max(1, min(wanted, bound, MOST_REGISTERS))
+
+
+def _ends(comparison: Binary) -> Iterator[str]:
+    """Yield the scalars that have to be larger than what several scalars and steps make."""
+    match comparison:
+        case Binary(operator="<" | "<=", left=place, right=end):
+            pass
+        case Binary(operator=">" | ">=", left=end, right=place):
+            pass
+        case _:
+            return
+    if any(isinstance(e, Binary) and e.operator == "*" for e in subexpressions(place)):
+        yield from (term.identifier for sign, term in addends(end) if sign > 0 and isinstance(term, Name))

@@ -320,6 +320,21 @@ def test_arithmetic_on_scalars_and_iterators_has_a_cost(name: str, tmp_path: Pat
         assert work.once.instructions > 0
 
 
+def test_parts_of_loops_in_each_other_do_their_elements(tmp_path: Path) -> None:
+    """Each step of the outer loop adds up some: ``turn * parts + part < n`` holds behind the first one, too."""
+    source = tmp_path / "f.mf"
+    source.write_text(
+        "void f(int m, int n, int p, int q, int t, const double *x, double y[p][q], int B)\n"
+        "{ meta_schedule block(B, B) { meta_for (int i = 0; i < p; i++) meta_for (int j = 0; j < q; j++) {\n"
+        "double s = 0; for (int k = 0; k < t; k++) if (k * p + i < m - 1) for (int l = 0; l < t; l++)\n"
+        "if (l * q + j < n) s += x[(k * p + i) * n + l * q + j]; y[i][j] = s; } } }\n"
+    )
+    plan, *_ = compile_file(source, Options(registers="estimate")).plan.functions[0].regions[0].tilings
+    sizes = plan.sizes(plan.instances[0])
+    points = prod(sizes[c.each] * sizes[c.threads] for c in plan.tile.coordinates)
+    assert plan.work(plan.instances[0], 0).step.bytes > 2 * 8 * points
+
+
 def test_of_a_long_row_all_threads_read_and_one_of_them_adds_up() -> None:
     """One point, 256 threads: a step is 256 elements."""
     compilation = compile_file(PROGRAMS / "long_rows.mf", Options(registers="estimate"))
