@@ -15,7 +15,7 @@ are then read at points and in steps that do nothing, too: it is right where the
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from itertools import product
 
 from msgspec import Struct
@@ -172,6 +172,18 @@ def is_inside(nest: Nest, tile: RegisterTile, loop: For, reference: Index) -> bo
     array = nest.array(reference.array)
     if array.whole_rows and array.dims is not None and None not in array.dims:
         return is_in_extents(nest, tile, loop, reference)
+    return is_before_one_that_is_read(nest, tile, loop, reference, [(reference, ())])
+
+
+def is_before_one_that_is_read(
+    nest: Nest,
+    tile: RegisterTile,
+    loop: For,
+    reference: Index,
+    reads: Iterable[tuple[Index, tuple[Expr, ...] | None]],
+) -> bool:
+    """Whether the element of the largest subscripts of a reference is one of those that the program ``reads``, each
+    under comparisons, at some point and in a step that does something: all elements before it are there."""
     # isl is slow to import.
     from comprehensive.poly.always import always_holds
 
@@ -179,14 +191,22 @@ def is_inside(nest: Nest, tile: RegisterTile, loop: For, reference: Index) -> bo
     below = [Binary("<=", ZERO, substitute(s, dict.fromkeys(variables, ZERO))) for s in reference.subscripts]
     if not all(always_holds(known, each) for each in below):
         return False
-    read = names_read(reference)
     last = {name: Binary("-", limit, ONE) for name, limit in variables.items()}
-    others = [name for name in variables if name not in read]
-    for values in product(*((ZERO, last[name]) for name in others)):
-        at = last | dict(zip(others, values, strict=True))
-        done = [part for part in (tile.predicate, _condition(tile.steps, loop)) if part is not None]
-        if always_holds(known, conjunction([substitute(part, at) for part in done])):
-            return True
+    ring, array = Ring(), nest.array(reference.array)
+    end = [ring.read(substitute(s, last)) for s in reference.subscripts]
+    for read, under in reads:
+        other = nest.array(read.array)
+        if under is None or (other.pointer, other.dims) != (array.pointer, array.dims):
+            continue
+        if [ring.read(substitute(s, last)) for s in read.subscripts] != end:
+            continue
+        conditions = (tile.predicate, _condition(tile.steps, loop), *under)
+        done = [part for part in conditions if part is not None]
+        others = [name for name in variables if name not in names_read(read)]
+        for values in product(*((ZERO, last[name]) for name in others)):
+            at = last | dict(zip(others, values, strict=True))
+            if always_holds(known, conjunction([substitute(part, at) for part in done])):
+                return True
     return False
 
 

@@ -31,8 +31,9 @@ from comprehensive.metafork.walk import (
     statements_in,
     subexpressions,
 )
+from comprehensive.schedule.bounded_reads import read_under
 from comprehensive.schedule.context import ONE, ZERO
-from comprehensive.schedule.equalize import is_in_extents, is_inside
+from comprehensive.schedule.equalize import is_before_one_that_is_read, is_in_extents, is_inside
 from comprehensive.schedule.legality import division_obstacle, jam_obstacle
 from comprehensive.schedule.predicate import reads_no_more, stays_inside
 from comprehensive.schedule.unroll_and_jam import is_jammed, is_short
@@ -223,8 +224,12 @@ def operands_of(
     conditional -= {
         e.array for x in expressions_in(loop.body) for e in always_evaluated(x) if isinstance(e, Index)
     }
+    reads = [*read_under(expressions_in(loop.body))] if conditional else []
     for name in sorted(conditional):
-        if _lookups(found[name]) or not is_in_extents(nest, tile, loop, found[name]):
+        if _lookups(found[name]) or not (
+            is_in_extents(nest, tile, loop, found[name])
+            or is_before_one_that_is_read(nest, tile, loop, found[name], reads)
+        ):
             raise _NoPieceError(
                 f"'{data[name]}' is read under a condition, and may not be there where it does not hold"
                 f"{_if_declared(nest, found[name], data[name])}"

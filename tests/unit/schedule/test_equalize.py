@@ -80,6 +80,14 @@ CASES: dict[str, tuple[str, Arrays]] = {
         ),
         OF_MATRIX,
     ),
+    "behind a pointer, on both sides of the diagonal": (
+        line(
+            "float s = 0; for (int j = 0; j < n; j++) { if (j <= i) s += a[i * n + j] * x[j]; "
+            "else s += a[j * n + i] * x[j]; } y[i] = s;",
+            "const float *a, const float *x, float *y",
+        ),
+        OF_MATRIX,
+    ),
     "added up in memory, where there is a step": (
         line("for (int j = 0; j < i; j++) y[i] += a[i][j] * x[j];"),
         OF_MATRIX,
@@ -132,6 +140,23 @@ def test_operands_are_read_where_they_are_surely_there(header: str, parameters: 
     recipes = recipes_of(line(body, parameters))
     assert (recipes["rows"] is None) is fits
     assert fits or "may not be there" in str(recipes["rows"])
+
+
+@pytest.mark.parametrize(
+    ("value", "fits"),
+    [
+        ("j <= i ? a[i*n + j] * x[j] : a[j*n + i]", True),
+        ("i <= j ? a[i*n + j] * x[j] : 0", True),
+        # The last element of the last row is not read.
+        ("j < i ? a[i*n + j] * x[j] : 0", False),
+        ("j < i ? a[i*n + j] * x[j] : a[j*n]", False),
+        ("a[j] < 0 ? a[i*n + j] : x[j]", False),
+    ],
+)
+def test_operands_under_a_condition_are_there_up_to_the_last_one_that_is_read(value: str, fits: bool) -> None:
+    body = f"float s = 0; for (int j = 0; j < n; j++) s += {value}; y[i] = s;"
+    recipes = recipes_of(line(body, "const float *a, const float *x, float *y"))
+    assert (recipes["rows"] is None) is fits
 
 
 def test_a_loop_whose_length_is_data_is_not_equalized() -> None:
