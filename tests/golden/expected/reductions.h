@@ -197,7 +197,7 @@ static inline cf_count reductions_1_left_out(const cf_machine *machine, int m, i
 /* Cycles that a launch of a tile takes, about: to compare it with others. CF_SATURATED where it does not fit.
     */
 static inline cf_count reductions_1_tile_cost(int cf_number, const cf_machine *machine, int j_parts, int j_steps,
-    int i_parts, int i_steps, int cf_together, int cf_sweeps)
+    int i_parts, int i_steps, int cf_width, int cf_sweeps)
 {
   static const cf_tile_work cf_works[] = {
     /* T0 = 1, T1 = 256, U0 = 1, U1 = 4, M = 4 */
@@ -213,17 +213,17 @@ static inline cf_count reductions_1_tile_cost(int cf_number, const cf_machine *m
         { 0, 0, 0, 0, 0, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 72, 0, 24, 3072, 0, 0, 0, 0 },
         { 688128, 0, 98304, 12582912, 24576, 0, 0, 98304 }, 4, 64, 0, 0 },
     /* T1 = 1, U1 = 1, D = 1024, S = 8192, M = 1 */
-    { { 2943, 0, 1277, 96, 1, 11, 11, 34 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 },
-        { 0, 0, 0, 0, 0, 0, 0, 0 }, { 2943, 0, 1277, 96, 1, 11, 11, 34 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 32, 41, 2048, 0 },
+    { { 2943, 0, 1277, 96, 1, 11, 11, 61 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 },
+        { 0, 0, 0, 0, 0, 0, 0, 0 }, { 2943, 0, 1277, 96, 1, 11, 11, 61 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 32, 41, 2048, 0 },
     /* T1 = 1, U1 = 1, D = 256, S = 4096, M = 4 */
-    { { 735, 0, 317, 96, 1, 9, 9, 28 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 },
-        { 0, 0, 0, 0, 0, 0, 0, 0 }, { 735, 0, 317, 96, 1, 9, 9, 28 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 41, 512, 0 },
+    { { 735, 0, 317, 96, 1, 9, 9, 50 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 },
+        { 0, 0, 0, 0, 0, 0, 0, 0 }, { 735, 0, 317, 96, 1, 9, 9, 50 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 41, 512, 0 },
     /* T1 = 4, U1 = 1, D = 128, S = 2048, M = 3 */
-    { { 1023, 0, 445, 96, 1, 8, 8, 25 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 },
-        { 0, 0, 0, 0, 0, 0, 0, 0 }, { 1023, 0, 445, 96, 1, 8, 8, 25 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 16, 40, 1024, 0 },
+    { { 1023, 0, 445, 96, 1, 8, 8, 45 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 },
+        { 0, 0, 0, 0, 0, 0, 0, 0 }, { 1023, 0, 445, 96, 1, 8, 8, 45 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 16, 40, 1024, 0 },
     /* T1 = 8, U1 = 1, D = 32, S = 512, M = 6 */
-    { { 399, 0, 173, 96, 1, 6, 6, 19 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 },
-        { 0, 0, 0, 0, 0, 0, 0, 0 }, { 399, 0, 173, 96, 1, 6, 6, 19 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 40, 512, 0 },
+    { { 399, 0, 173, 96, 1, 6, 6, 35 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 },
+        { 0, 0, 0, 0, 0, 0, 0, 0 }, { 399, 0, 173, 96, 1, 6, 6, 35 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 40, 512, 0 },
   };
   const long long cf_limit0 = i_parts; /* i_parts */
   const long long cf_limit1 = j_parts; /* j_parts */
@@ -232,7 +232,7 @@ static inline cf_count reductions_1_tile_cost(int cf_number, const cf_machine *m
   cf_extent cf_launch = { 0, 1, 0, 0, 0, 0, 0, 0 };
   const cf_tile_work *cf_work_of = cf_works;
   (void)cf_sweeps;
-  (void)cf_together;
+  (void)cf_width;
   switch (cf_number) {
   case 1: /* T0 = 1, T1 = 256, U0 = 1, U1 = 4, M = 4 */
     if (!(256 <= cf_amount(machine->threads_per_block) && 64 <= cf_amount(machine->registers_per_thread)
@@ -354,7 +354,7 @@ static inline cf_count reductions_1_tile_cost(int cf_number, const cf_machine *m
    of sweeps that the launch does, of as many as are left. Number 0 is the leaf, which costs `cf_leaf` where it may be
    taken: where no tile is better, and where none fits. */
 static inline cf_tiling reductions_1_tile(const cf_machine *machine, int j_parts, int j_steps, int i_parts, int i_steps,
-    int cf_together, long long cf_left, int cf_wanted, cf_count cf_leaf)
+    int cf_width, long long cf_left, int cf_wanted, cf_count cf_leaf)
 {
   const cf_tiling cf_none = { 0, 1, CF_SATURATED };
   cf_tiling cf_best = cf_none;
@@ -362,7 +362,7 @@ static inline cf_tiling reductions_1_tile(const cf_machine *machine, int j_parts
   for (cf_number = 1; cf_wanted != 0 && cf_number <= 7; cf_number++)
     if (cf_wanted < 0 || cf_wanted > 7 || cf_wanted == cf_number)
       cf_consider(&cf_best, cf_number, 1,
-          reductions_1_tile_cost(cf_number, machine, j_parts, j_steps, i_parts, i_steps, cf_together, 1));
+          reductions_1_tile_cost(cf_number, machine, j_parts, j_steps, i_parts, i_steps, cf_width, 1));
   if (cf_wanted <= 0) cf_consider(&cf_best, 0, 1, cf_leaf);
   (void)cf_left;
   return cf_best;
@@ -534,43 +534,43 @@ static inline cf_count reductions_2_left_out(const cf_machine *machine, int i_fo
 }
 
 /* Cycles that a launch of a tile takes, about: to compare it with others. CF_SATURATED where it does not fit.
-   cf_together: how many elements an access takes, 4 where data and rows begin at multiples of 16 bytes,
+   cf_width: how many elements an access takes, 4 where data and rows begin at multiples of 16 bytes,
    perhaps 2, else 1. */
-static inline cf_count reductions_2_tile_cost(int cf_number, const cf_machine *machine, int i_folded, int cf_together,
+static inline cf_count reductions_2_tile_cost(int cf_number, const cf_machine *machine, int i_folded, int cf_width,
     int cf_sweeps)
 {
   static const cf_tile_work cf_works[] = {
     /* T0 = 2, U0 = 1, D = 128, S = 4, M = 4, 4 together */
-    { { 722, 0, 300, 32, 0, 8, 8, 33 }, { 448, 0, 256, 16384, 1, 0, 0, 12 }, { 16, 0, 4, 57, 1, 0, 0, 3 },
-        { 493, 0, 124, 7977, 8, 0, 0, 22 }, { 699, 0, 296, 32, 0, 8, 8, 33 }, { 224, 0, 128, 16384, 1, 0, 0, 12 }, 8,
+    { { 722, 0, 300, 32, 0, 8, 8, 51 }, { 448, 0, 256, 16384, 1, 0, 0, 21 }, { 16, 0, 4, 57, 1, 0, 0, 3 },
+        { 493, 0, 124, 7977, 8, 0, 0, 22 }, { 699, 0, 296, 32, 0, 8, 8, 51 }, { 224, 0, 128, 16384, 1, 0, 0, 21 }, 8,
         41, 512, 0 },
     /* T0 = 2, U0 = 1, D = 128, S = 4, M = 4, 1 together */
-    { { 722, 0, 300, 32, 0, 8, 8, 33 }, { 1024, 0, 1024, 16384, 1, 0, 0, 12 }, { 16, 0, 4, 57, 1, 0, 0, 3 },
-        { 493, 0, 124, 7977, 8, 0, 0, 22 }, { 699, 0, 296, 32, 0, 8, 8, 33 }, { 512, 0, 512, 16384, 1, 0, 0, 12 }, 8,
+    { { 722, 0, 300, 32, 0, 8, 8, 51 }, { 1024, 0, 1024, 16384, 1, 0, 0, 48 }, { 16, 0, 4, 57, 1, 0, 0, 3 },
+        { 493, 0, 124, 7977, 8, 0, 0, 22 }, { 699, 0, 296, 32, 0, 8, 8, 51 }, { 512, 0, 512, 16384, 1, 0, 0, 48 }, 8,
         41, 512, 0 },
     /* T0 = 8, U0 = 1, D = 32, S = 8, M = 4, 4 together */
-    { { 776, 0, 288, 32, 0, 6, 6, 27 }, { 896, 0, 512, 8192, 1, 0, 0, 24 }, { 63, 0, 16, 57, 1, 0, 0, 3 },
-        { 1942, 0, 486, 7954, 31, 0, 0, 91 }, { 730, 0, 280, 32, 0, 6, 6, 27 }, { 672, 0, 384, 8192, 1, 0, 0, 24 }, 8,
+    { { 776, 0, 288, 32, 0, 6, 6, 40 }, { 896, 0, 512, 8192, 1, 0, 0, 42 }, { 63, 0, 16, 57, 1, 0, 0, 3 },
+        { 1942, 0, 486, 7954, 31, 0, 0, 91 }, { 730, 0, 280, 32, 0, 6, 6, 40 }, { 672, 0, 384, 8192, 1, 0, 0, 42 }, 8,
         41, 512, 0 },
     /* T0 = 8, U0 = 1, D = 32, S = 8, M = 4, 1 together */
-    { { 776, 0, 288, 32, 0, 6, 6, 27 }, { 2048, 0, 2048, 8192, 1, 0, 0, 24 }, { 63, 0, 16, 57, 1, 0, 0, 3 },
-        { 1942, 0, 486, 7954, 31, 0, 0, 91 }, { 730, 0, 280, 32, 0, 6, 6, 27 }, { 1536, 0, 1536, 8192, 1, 0, 0, 24 }, 8,
+    { { 776, 0, 288, 32, 0, 6, 6, 40 }, { 2048, 0, 2048, 8192, 1, 0, 0, 96 }, { 63, 0, 16, 57, 1, 0, 0, 3 },
+        { 1942, 0, 486, 7954, 31, 0, 0, 91 }, { 730, 0, 280, 32, 0, 6, 6, 40 }, { 1536, 0, 1536, 8192, 1, 0, 0, 96 }, 8,
         41, 512, 0 },
     /* T0 = 1, U0 = 1, D = 1024, S = 1, M = 2, 4 together */
-    { { 2825, 0, 1214, 32, 0, 11, 11, 42 }, { 448, 0, 256, 32768, 1, 0, 0, 3 }, { 8, 0, 2, 57, 1, 0, 0, 3 },
-        { 249, 0, 63, 7989, 1, 0, 0, 3 }, { 2825, 0, 1214, 32, 0, 11, 11, 42 }, { 448, 0, 256, 32768, 1, 0, 0, 3 }, 32,
+    { { 2825, 0, 1214, 32, 0, 11, 11, 66 }, { 448, 0, 256, 32768, 1, 0, 0, 6 }, { 8, 0, 2, 57, 1, 0, 0, 3 },
+        { 249, 0, 63, 7989, 1, 0, 0, 3 }, { 2825, 0, 1214, 32, 0, 11, 11, 66 }, { 448, 0, 256, 32768, 1, 0, 0, 6 }, 32,
         32, 2048, 0 },
     /* T0 = 1, U0 = 1, D = 1024, S = 1, M = 2, 1 together */
-    { { 2825, 0, 1214, 32, 0, 11, 11, 42 }, { 1024, 0, 1024, 32768, 1, 0, 0, 3 }, { 8, 0, 2, 57, 1, 0, 0, 3 },
-        { 249, 0, 63, 7989, 1, 0, 0, 3 }, { 2825, 0, 1214, 32, 0, 11, 11, 42 }, { 1024, 0, 1024, 32768, 1, 0, 0, 3 },
+    { { 2825, 0, 1214, 32, 0, 11, 11, 66 }, { 1024, 0, 1024, 32768, 1, 0, 0, 12 }, { 8, 0, 2, 57, 1, 0, 0, 3 },
+        { 249, 0, 63, 7989, 1, 0, 0, 3 }, { 2825, 0, 1214, 32, 0, 11, 11, 66 }, { 1024, 0, 1024, 32768, 1, 0, 0, 12 },
         32, 32, 2048, 0 },
     /* T0 = 1, U0 = 1, D = 1024, S = 4, M = 1, 4 together */
-    { { 2825, 0, 1214, 32, 0, 11, 11, 42 }, { 1792, 0, 1024, 131072, 1, 0, 0, 12 }, { 8, 0, 2, 57, 1, 0, 0, 3 },
-        { 250, 0, 63, 7998, 1, 0, 0, 3 }, { 2825, 0, 1214, 32, 0, 11, 11, 42 }, { 1792, 0, 1024, 131072, 1, 0, 0, 12 },
+    { { 2825, 0, 1214, 32, 0, 11, 11, 66 }, { 1792, 0, 1024, 131072, 1, 0, 0, 21 }, { 8, 0, 2, 57, 1, 0, 0, 3 },
+        { 250, 0, 63, 7998, 1, 0, 0, 3 }, { 2825, 0, 1214, 32, 0, 11, 11, 66 }, { 1792, 0, 1024, 131072, 1, 0, 0, 21 },
         32, 41, 2048, 0 },
     /* T0 = 1, U0 = 1, D = 1024, S = 4, M = 1, 1 together */
-    { { 2825, 0, 1214, 32, 0, 11, 11, 42 }, { 4096, 0, 4096, 131072, 1, 0, 0, 12 }, { 8, 0, 2, 57, 1, 0, 0, 3 },
-        { 250, 0, 63, 7998, 1, 0, 0, 3 }, { 2825, 0, 1214, 32, 0, 11, 11, 42 }, { 4096, 0, 4096, 131072, 1, 0, 0, 12 },
+    { { 2825, 0, 1214, 32, 0, 11, 11, 66 }, { 4096, 0, 4096, 131072, 1, 0, 0, 48 }, { 8, 0, 2, 57, 1, 0, 0, 3 },
+        { 250, 0, 63, 7998, 1, 0, 0, 3 }, { 2825, 0, 1214, 32, 0, 11, 11, 66 }, { 4096, 0, 4096, 131072, 1, 0, 0, 48 },
         32, 41, 2048, 0 },
   };
   const long long cf_limit0 = 1; /* 1 */
@@ -583,7 +583,7 @@ static inline cf_count reductions_2_tile_cost(int cf_number, const cf_machine *m
     if (!(512 <= cf_amount(machine->shared_words_per_block) && 256 <= cf_amount(machine->threads_per_block)
         && 41 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED
         && cf_limit(cf_limit1) != CF_UNDEFINED)) return CF_SATURATED;
-    cf_work_of += cf_together == 4 ? 0 : 1;
+    cf_work_of += cf_width == 4 ? 0 : 1;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 2);
     cf_launch.steps = cf_number_of(cf_limit1) / 2048;
     cf_launch.parts = (cf_count)(cf_number_of(cf_limit1) % 2048 != 0);
@@ -595,7 +595,7 @@ static inline cf_count reductions_2_tile_cost(int cf_number, const cf_machine *m
     if (!(512 <= cf_amount(machine->shared_words_per_block) && 256 <= cf_amount(machine->threads_per_block)
         && 41 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED
         && cf_limit(cf_limit1) != CF_UNDEFINED)) return CF_SATURATED;
-    cf_work_of += cf_together == 4 ? 2 : 3;
+    cf_work_of += cf_width == 4 ? 2 : 3;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 8);
     cf_launch.steps = cf_number_of(cf_limit1) / 1024;
     cf_launch.parts = (cf_count)(cf_number_of(cf_limit1) % 1024 != 0);
@@ -607,7 +607,7 @@ static inline cf_count reductions_2_tile_cost(int cf_number, const cf_machine *m
     if (!(2048 <= cf_amount(machine->shared_words_per_block) && 1024 <= cf_amount(machine->threads_per_block)
         && 41 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED
         && cf_limit(cf_limit1) != CF_UNDEFINED)) return CF_SATURATED;
-    cf_work_of += cf_together == 4 ? 4 : 5;
+    cf_work_of += cf_width == 4 ? 4 : 5;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 1);
     cf_launch.steps = cf_number_of(cf_limit1) / 4096;
     cf_launch.parts = (cf_count)(cf_number_of(cf_limit1) % 4096 != 0);
@@ -619,7 +619,7 @@ static inline cf_count reductions_2_tile_cost(int cf_number, const cf_machine *m
     if (!(2048 <= cf_amount(machine->shared_words_per_block) && 1024 <= cf_amount(machine->threads_per_block)
         && 41 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED
         && cf_limit(cf_limit1) != CF_UNDEFINED)) return CF_SATURATED;
-    cf_work_of += cf_together == 4 ? 6 : 7;
+    cf_work_of += cf_width == 4 ? 6 : 7;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 1);
     cf_launch.steps = cf_number_of(cf_limit1) / 16384;
     cf_launch.parts = (cf_count)(cf_number_of(cf_limit1) % 16384 != 0);
@@ -636,7 +636,7 @@ static inline cf_count reductions_2_tile_cost(int cf_number, const cf_machine *m
 /* What to launch: the tile that is expected to be the fastest, or the wanted one where that is above 0; with the number
    of sweeps that the launch does, of as many as are left. Number 0 is the leaf, which costs `cf_leaf` where it may be
    taken: where no tile is better, and where none fits. */
-static inline cf_tiling reductions_2_tile(const cf_machine *machine, int i_folded, int cf_together, long long cf_left,
+static inline cf_tiling reductions_2_tile(const cf_machine *machine, int i_folded, int cf_width, long long cf_left,
     int cf_wanted, cf_count cf_leaf)
 {
   const cf_tiling cf_none = { 0, 1, CF_SATURATED };
@@ -644,7 +644,7 @@ static inline cf_tiling reductions_2_tile(const cf_machine *machine, int i_folde
   int cf_number;
   for (cf_number = 1; cf_wanted != 0 && cf_number <= 4; cf_number++)
     if (cf_wanted < 0 || cf_wanted > 4 || cf_wanted == cf_number)
-      cf_consider(&cf_best, cf_number, 1, reductions_2_tile_cost(cf_number, machine, i_folded, cf_together, 1));
+      cf_consider(&cf_best, cf_number, 1, reductions_2_tile_cost(cf_number, machine, i_folded, cf_width, 1));
   if (cf_wanted <= 0) cf_consider(&cf_best, 0, 1, cf_leaf);
   (void)cf_left;
   return cf_best;
@@ -783,22 +783,22 @@ static inline cf_count reductions_3_left_out(const cf_machine *machine, int n, i
 /* Cycles that a launch of a tile takes, about: to compare it with others. CF_SATURATED where it does not fit.
     */
 static inline cf_count reductions_3_tile_cost(int cf_number, const cf_machine *machine, int n, int i_parts, int i_steps,
-    int cf_together, int cf_sweeps)
+    int cf_width, int cf_sweeps)
 {
   static const cf_tile_work cf_works[] = {
     /* T0 = 256, U0 = 4, M = 8 */
-    { { 320, 0, 160, 20480, 1, 0, 0, 1 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 },
-        { 0, 0, 0, 0, 0, 0, 0, 0 }, { 240, 0, 120, 15360, 3, 0, 0, 3 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 32, 0, 0 },
+    { { 320, 0, 160, 20480, 1, 0, 0, 15 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 },
+        { 0, 0, 0, 0, 0, 0, 0, 0 }, { 240, 0, 120, 15360, 3, 0, 0, 12 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 32, 0, 0 },
     /* T0 = 256, U0 = 2, M = 8 */
-    { { 160, 0, 80, 10240, 1, 0, 0, 1 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 },
-        { 0, 0, 0, 0, 0, 0, 0, 0 }, { 120, 0, 60, 7680, 2, 0, 0, 2 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 32, 0, 0 },
+    { { 160, 0, 80, 10240, 1, 0, 0, 8 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 },
+        { 0, 0, 0, 0, 0, 0, 0, 0 }, { 120, 0, 60, 7680, 2, 0, 0, 8 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 32, 0, 0 },
   };
   const long long cf_limit0 = i_parts; /* i_parts */
   const long long cf_limit1 = i_steps; /* i_steps */
   cf_extent cf_launch = { 0, 1, 0, 0, 0, 0, 0, 0 };
   const cf_tile_work *cf_work_of = cf_works;
   (void)cf_sweeps;
-  (void)cf_together;
+  (void)cf_width;
   switch (cf_number) {
   case 1: /* T0 = 256, U0 = 4, M = 8 */
     if (!(44 <= cf_amount(machine->registers_per_thread) && 256 <= cf_amount(machine->threads_per_block)
@@ -835,7 +835,7 @@ static inline cf_count reductions_3_tile_cost(int cf_number, const cf_machine *m
 /* What to launch: the tile that is expected to be the fastest, or the wanted one where that is above 0; with the number
    of sweeps that the launch does, of as many as are left. Number 0 is the leaf, which costs `cf_leaf` where it may be
    taken: where no tile is better, and where none fits. */
-static inline cf_tiling reductions_3_tile(const cf_machine *machine, int n, int i_parts, int i_steps, int cf_together,
+static inline cf_tiling reductions_3_tile(const cf_machine *machine, int n, int i_parts, int i_steps, int cf_width,
     long long cf_left, int cf_wanted, cf_count cf_leaf)
 {
   const cf_tiling cf_none = { 0, 1, CF_SATURATED };
@@ -843,8 +843,7 @@ static inline cf_tiling reductions_3_tile(const cf_machine *machine, int n, int 
   int cf_number;
   for (cf_number = 1; cf_wanted != 0 && cf_number <= 2; cf_number++)
     if (cf_wanted < 0 || cf_wanted > 2 || cf_wanted == cf_number)
-      cf_consider(&cf_best, cf_number, 1,
-          reductions_3_tile_cost(cf_number, machine, n, i_parts, i_steps, cf_together, 1));
+      cf_consider(&cf_best, cf_number, 1, reductions_3_tile_cost(cf_number, machine, n, i_parts, i_steps, cf_width, 1));
   if (cf_wanted <= 0) cf_consider(&cf_best, 0, 1, cf_leaf);
   (void)cf_left;
   return cf_best;
@@ -1012,44 +1011,44 @@ static inline cf_count reductions_4_left_out(const cf_machine *machine, int i_fo
 }
 
 /* Cycles that a launch of a tile takes, about: to compare it with others. CF_SATURATED where it does not fit.
-   cf_together: how many elements an access takes, 4 where data and rows begin at multiples of 16 bytes,
+   cf_width: how many elements an access takes, 4 where data and rows begin at multiples of 16 bytes,
    perhaps 2, else 1. */
-static inline cf_count reductions_4_tile_cost(int cf_number, const cf_machine *machine, int i_folded, int cf_together,
+static inline cf_count reductions_4_tile_cost(int cf_number, const cf_machine *machine, int i_folded, int cf_width,
     int cf_sweeps)
 {
   static const cf_tile_work cf_works[] = {
     /* T0 = 2, U0 = 1, D = 128, S = 4, M = 4, 4 together */
-    { { 352, 0, 150, 32, 0, 8, 8, 9 }, { 224, 0, 128, 8192, 1, 0, 0, 4 }, { 8, 0, 2, 29, 1, 0, 0, 1 },
-        { 247, 0, 62, 3989, 8, 0, 0, 8 }, { 345, 0, 148, 32, 0, 8, 8, 9 }, { 112, 0, 64, 8192, 1, 0, 0, 4 }, 8, 41, 256,
-        0 },
+    { { 352, 0, 150, 32, 0, 8, 8, 22 }, { 224, 0, 128, 8192, 1, 0, 0, 11 }, { 8, 0, 2, 29, 1, 0, 0, 2 },
+        { 247, 0, 62, 3989, 8, 0, 0, 11 }, { 345, 0, 148, 32, 0, 8, 8, 22 }, { 112, 0, 64, 8192, 1, 0, 0, 11 }, 8, 41,
+        256, 0 },
     /* T0 = 2, U0 = 1, D = 128, S = 4, M = 4, 1 together */
-    { { 352, 0, 150, 32, 0, 8, 8, 9 }, { 512, 0, 512, 8192, 1, 0, 0, 4 }, { 8, 0, 2, 29, 1, 0, 0, 1 },
-        { 247, 0, 62, 3989, 8, 0, 0, 8 }, { 345, 0, 148, 32, 0, 8, 8, 9 }, { 256, 0, 256, 8192, 1, 0, 0, 4 }, 8, 41,
+    { { 352, 0, 150, 32, 0, 8, 8, 22 }, { 512, 0, 512, 8192, 1, 0, 0, 24 }, { 8, 0, 2, 29, 1, 0, 0, 2 },
+        { 247, 0, 62, 3989, 8, 0, 0, 11 }, { 345, 0, 148, 32, 0, 8, 8, 22 }, { 256, 0, 256, 8192, 1, 0, 0, 24 }, 8, 41,
         256, 0 },
     /* T0 = 8, U0 = 1, D = 32, S = 8, M = 4, 4 together */
-    { { 352, 0, 144, 32, 0, 6, 6, 7 }, { 448, 0, 256, 4096, 1, 0, 0, 8 }, { 32, 0, 8, 29, 1, 0, 0, 1 },
-        { 971, 0, 243, 3977, 31, 0, 0, 31 }, { 338, 0, 140, 32, 0, 6, 6, 7 }, { 336, 0, 192, 4096, 1, 0, 0, 8 }, 8, 41,
-        256, 0 },
+    { { 352, 0, 144, 32, 0, 6, 6, 17 }, { 448, 0, 256, 4096, 1, 0, 0, 21 }, { 32, 0, 8, 29, 1, 0, 0, 2 },
+        { 971, 0, 243, 3977, 31, 0, 0, 46 }, { 338, 0, 140, 32, 0, 6, 6, 17 }, { 336, 0, 192, 4096, 1, 0, 0, 21 }, 8,
+        41, 256, 0 },
     /* T0 = 8, U0 = 1, D = 32, S = 8, M = 4, 1 together */
-    { { 352, 0, 144, 32, 0, 6, 6, 7 }, { 1024, 0, 1024, 4096, 1, 0, 0, 8 }, { 32, 0, 8, 29, 1, 0, 0, 1 },
-        { 971, 0, 243, 3977, 31, 0, 0, 31 }, { 338, 0, 140, 32, 0, 6, 6, 7 }, { 768, 0, 768, 4096, 1, 0, 0, 8 }, 8, 41,
-        256, 0 },
+    { { 352, 0, 144, 32, 0, 6, 6, 17 }, { 1024, 0, 1024, 4096, 1, 0, 0, 48 }, { 32, 0, 8, 29, 1, 0, 0, 2 },
+        { 971, 0, 243, 3977, 31, 0, 0, 46 }, { 338, 0, 140, 32, 0, 6, 6, 17 }, { 768, 0, 768, 4096, 1, 0, 0, 48 }, 8,
+        41, 256, 0 },
     /* T0 = 1, U0 = 1, D = 1024, S = 1, M = 2, 4 together */
-    { { 1408, 0, 607, 32, 0, 11, 11, 12 }, { 224, 0, 128, 16384, 1, 0, 0, 1 }, { 4, 0, 1, 29, 1, 0, 0, 1 },
-        { 125, 0, 32, 3995, 1, 0, 0, 1 }, { 1408, 0, 607, 32, 0, 11, 11, 12 }, { 224, 0, 128, 16384, 1, 0, 0, 1 }, 32,
+    { { 1408, 0, 607, 32, 0, 11, 11, 30 }, { 224, 0, 128, 16384, 1, 0, 0, 3 }, { 4, 0, 1, 29, 1, 0, 0, 2 },
+        { 125, 0, 32, 3995, 1, 0, 0, 2 }, { 1408, 0, 607, 32, 0, 11, 11, 30 }, { 224, 0, 128, 16384, 1, 0, 0, 3 }, 32,
         32, 1024, 0 },
     /* T0 = 1, U0 = 1, D = 1024, S = 1, M = 2, 1 together */
-    { { 1408, 0, 607, 32, 0, 11, 11, 12 }, { 512, 0, 512, 16384, 1, 0, 0, 1 }, { 4, 0, 1, 29, 1, 0, 0, 1 },
-        { 125, 0, 32, 3995, 1, 0, 0, 1 }, { 1408, 0, 607, 32, 0, 11, 11, 12 }, { 512, 0, 512, 16384, 1, 0, 0, 1 }, 32,
+    { { 1408, 0, 607, 32, 0, 11, 11, 30 }, { 512, 0, 512, 16384, 1, 0, 0, 6 }, { 4, 0, 1, 29, 1, 0, 0, 2 },
+        { 125, 0, 32, 3995, 1, 0, 0, 2 }, { 1408, 0, 607, 32, 0, 11, 11, 30 }, { 512, 0, 512, 16384, 1, 0, 0, 6 }, 32,
         32, 1024, 0 },
     /* T0 = 1, U0 = 1, D = 1024, S = 4, M = 1, 4 together */
-    { { 1408, 0, 607, 32, 0, 11, 11, 12 }, { 896, 0, 512, 65536, 1, 0, 0, 4 }, { 4, 0, 1, 29, 1, 0, 0, 1 },
-        { 125, 0, 32, 3999, 1, 0, 0, 1 }, { 1408, 0, 607, 32, 0, 11, 11, 12 }, { 896, 0, 512, 65536, 1, 0, 0, 4 }, 32,
+    { { 1408, 0, 607, 32, 0, 11, 11, 30 }, { 896, 0, 512, 65536, 1, 0, 0, 11 }, { 4, 0, 1, 29, 1, 0, 0, 2 },
+        { 125, 0, 32, 3999, 1, 0, 0, 2 }, { 1408, 0, 607, 32, 0, 11, 11, 30 }, { 896, 0, 512, 65536, 1, 0, 0, 11 }, 32,
         41, 1024, 0 },
     /* T0 = 1, U0 = 1, D = 1024, S = 4, M = 1, 1 together */
-    { { 1408, 0, 607, 32, 0, 11, 11, 12 }, { 2048, 0, 2048, 65536, 1, 0, 0, 4 }, { 4, 0, 1, 29, 1, 0, 0, 1 },
-        { 125, 0, 32, 3999, 1, 0, 0, 1 }, { 1408, 0, 607, 32, 0, 11, 11, 12 }, { 2048, 0, 2048, 65536, 1, 0, 0, 4 }, 32,
-        41, 1024, 0 },
+    { { 1408, 0, 607, 32, 0, 11, 11, 30 }, { 2048, 0, 2048, 65536, 1, 0, 0, 24 }, { 4, 0, 1, 29, 1, 0, 0, 2 },
+        { 125, 0, 32, 3999, 1, 0, 0, 2 }, { 1408, 0, 607, 32, 0, 11, 11, 30 }, { 2048, 0, 2048, 65536, 1, 0, 0, 24 },
+        32, 41, 1024, 0 },
   };
   const long long cf_limit0 = 1; /* 1 */
   const long long cf_limit1 = i_folded; /* i_folded */
@@ -1061,7 +1060,7 @@ static inline cf_count reductions_4_tile_cost(int cf_number, const cf_machine *m
     if (!(256 <= cf_amount(machine->threads_per_block) && 256 <= cf_amount(machine->shared_words_per_block)
         && 41 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED
         && cf_limit(cf_limit1) != CF_UNDEFINED)) return CF_SATURATED;
-    cf_work_of += cf_together == 4 ? 0 : 1;
+    cf_work_of += cf_width == 4 ? 0 : 1;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 2);
     cf_launch.steps = cf_number_of(cf_limit1) / 2048;
     cf_launch.parts = (cf_count)(cf_number_of(cf_limit1) % 2048 != 0);
@@ -1073,7 +1072,7 @@ static inline cf_count reductions_4_tile_cost(int cf_number, const cf_machine *m
     if (!(256 <= cf_amount(machine->threads_per_block) && 256 <= cf_amount(machine->shared_words_per_block)
         && 41 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED
         && cf_limit(cf_limit1) != CF_UNDEFINED)) return CF_SATURATED;
-    cf_work_of += cf_together == 4 ? 2 : 3;
+    cf_work_of += cf_width == 4 ? 2 : 3;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 8);
     cf_launch.steps = cf_number_of(cf_limit1) / 1024;
     cf_launch.parts = (cf_count)(cf_number_of(cf_limit1) % 1024 != 0);
@@ -1085,7 +1084,7 @@ static inline cf_count reductions_4_tile_cost(int cf_number, const cf_machine *m
     if (!(1024 <= cf_amount(machine->threads_per_block) && 1024 <= cf_amount(machine->shared_words_per_block)
         && 41 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED
         && cf_limit(cf_limit1) != CF_UNDEFINED)) return CF_SATURATED;
-    cf_work_of += cf_together == 4 ? 4 : 5;
+    cf_work_of += cf_width == 4 ? 4 : 5;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 1);
     cf_launch.steps = cf_number_of(cf_limit1) / 4096;
     cf_launch.parts = (cf_count)(cf_number_of(cf_limit1) % 4096 != 0);
@@ -1097,7 +1096,7 @@ static inline cf_count reductions_4_tile_cost(int cf_number, const cf_machine *m
     if (!(1024 <= cf_amount(machine->threads_per_block) && 1024 <= cf_amount(machine->shared_words_per_block)
         && 41 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED
         && cf_limit(cf_limit1) != CF_UNDEFINED)) return CF_SATURATED;
-    cf_work_of += cf_together == 4 ? 6 : 7;
+    cf_work_of += cf_width == 4 ? 6 : 7;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 1);
     cf_launch.steps = cf_number_of(cf_limit1) / 16384;
     cf_launch.parts = (cf_count)(cf_number_of(cf_limit1) % 16384 != 0);
@@ -1114,7 +1113,7 @@ static inline cf_count reductions_4_tile_cost(int cf_number, const cf_machine *m
 /* What to launch: the tile that is expected to be the fastest, or the wanted one where that is above 0; with the number
    of sweeps that the launch does, of as many as are left. Number 0 is the leaf, which costs `cf_leaf` where it may be
    taken: where no tile is better, and where none fits. */
-static inline cf_tiling reductions_4_tile(const cf_machine *machine, int i_folded, int cf_together, long long cf_left,
+static inline cf_tiling reductions_4_tile(const cf_machine *machine, int i_folded, int cf_width, long long cf_left,
     int cf_wanted, cf_count cf_leaf)
 {
   const cf_tiling cf_none = { 0, 1, CF_SATURATED };
@@ -1122,7 +1121,7 @@ static inline cf_tiling reductions_4_tile(const cf_machine *machine, int i_folde
   int cf_number;
   for (cf_number = 1; cf_wanted != 0 && cf_number <= 4; cf_number++)
     if (cf_wanted < 0 || cf_wanted > 4 || cf_wanted == cf_number)
-      cf_consider(&cf_best, cf_number, 1, reductions_4_tile_cost(cf_number, machine, i_folded, cf_together, 1));
+      cf_consider(&cf_best, cf_number, 1, reductions_4_tile_cost(cf_number, machine, i_folded, cf_width, 1));
   if (cf_wanted <= 0) cf_consider(&cf_best, 0, 1, cf_leaf);
   (void)cf_left;
   return cf_best;
