@@ -4,6 +4,7 @@ In: a position of a text, and the variables that are structures there.  Out: the
 
     p[i].v[k].x = ...       p[i][2 + (k)*3]
     p[i] = ...              p[i][0], p[i][1], ...
+    f(p[i].v)               &p[i][2]
     {.y = 1, .x = 2}        2, 1
 """
 
@@ -21,7 +22,7 @@ from comprehensive.metafork.tokens import CLOSING, OPENING, Token
 
 Text: TypeAlias = list[Token]
 _SIGNS = {
-    "+": "PLUS", "*": "STAR", "=": "ASSIGN", ",": "COMMA", ";": "SEMI", "(": "LPAR", ")": "RPAR",
+    "+": "PLUS", "&": "AND", "*": "STAR", "=": "ASSIGN", ",": "COMMA", ";": "SEMI", "(": "LPAR", ")": "RPAR",
     "[": "LSQB", "]": "RSQB", "{": "LBRACE", "}": "RBRACE",
 }  # fmt: skip
 
@@ -98,13 +99,15 @@ class Function(Struct, frozen=True):
 
 
 class Place(Struct, frozen=True):
-    """A part of a variable: the elements from ``offset`` and ``terms`` on, of a structure or of one number."""
+    """A part of a variable: the elements from ``offset`` and ``terms`` on, of a structure, of one number or, as a place
+    to point at, of an array."""
 
     variable: Variable
     row: Text
     offset: int
     terms: Text
     layout: Layout | None
+    is_array: bool = False
 
     @property
     def is_steady(self) -> bool:
@@ -145,6 +148,12 @@ class Places:
                 return None, position
             place, end = found
             elements, is_number = place.elements(self._tokens[position]), place.layout is None
+            if place.is_array:
+                is_pointed_at = self._tokens[position - 1].type == "ASSIGN" or self._is_argument(
+                    position, end
+                )
+                address = [sign(self._tokens[position], "&"), *elements[0]]
+                return (address, end) if is_pointed_at else (None, position)
             if not is_number and not place.is_steady:
                 return None, position
         if is_number:
@@ -179,7 +188,10 @@ class Places:
             offset, layout = offset + member.offset, member.layout
             for number_of_dims in range(len(member.dims)):
                 if not self._is(end, "LSQB"):
-                    return None
+                    is_row = len(member.dims) == 1 and member.layout is None and not place.variable.scalars
+                    return (
+                        (Place(place.variable, place.row, offset, terms, None, True), end) if is_row else None
+                    )
                 closing = closing_of(self._tokens, end)
                 inside = self.expression(end + 1, closing)
                 stride = prod(member.dims[number_of_dims + 1 :]) * member.stride

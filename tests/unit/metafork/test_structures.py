@@ -22,6 +22,7 @@ static inline float dot(vec a, const vec b) { return a.x * b.x + a.y * b.y + a.z
 static inline vec plus(vec a, vec b) { vec c = a; c.x += b.x; if (a.y > 9) return b; return c; }
 static inline vec middle(const particle *p, int i) { return p[i].at; }
 static inline vec turned(vec a) { return (vec){a.y, -a.x, a.z}; }
+static inline float last(const float *v) { return v[2]; }
 static inline float heavy(particle p) { return p.v[99]; }
 static inline float mass(const particle *p, int i) { return p[i].m; }
 """
@@ -66,6 +67,7 @@ USES = {
         "long r = k; { float next_r = q[i][1], next_r_1 = -q[i][0], next_r_2 = q[i][2];"
         "q[r + 1][0] = next_r; q[r + 1][1] = next_r_1; q[r + 1][2] = next_r_2; }"
     ),
+    "y[i] = last(o[i].v); const float *v = p[k].v; y[i] += v[1];": "y[i] = o[i][3 + 2]; y[i] += p[k][3 + 1];",
     "vec u[2]; u[0] = q[i]; u[1].x = 1; y[i] = u[k].x;": (
         "float u[2][3]; { u[0][0] = q[i][0]; u[0][1] = q[i][1]; u[0][2] = q[i][2]; } u[1][0] = 1;"
         "y[i] = u[k][0];"
@@ -77,7 +79,8 @@ REFUSED = {
     "y[i] = p[i].w;": "CF0114",
     "y[i] = p[i];": "CF0204",
     "vec u = p[i]; y[i] = u.x;": "CF0117",
-    "y[i] = p[i].v;": "CF0114",
+    "y[i] = p[i].v;": "CF0204",
+    "y[i] = p[i].v + 1;": "CF0204",
     "p[i].at = q[k++];": "CF0114",
     "y[i] = heavy(p[i]);": "CF0114",
     "q[i] = turned(q[k++]);": "CF0204",
@@ -98,7 +101,7 @@ void step(int n, float dt, particle *p, const particle *old, float *e, int B)
       vec u = {q.v[0], q.v[1], q.v[2]}, w = {.z = 1.0f, .x = r->m};
       for (int d = 0; d < DIM; d++) q.v[d] *= 0.5f;
       q.at.x += dt * u.x; q.at.y += dt * u.y; q.at.z += dt * u.z;
-      e[i] = dot(u, q.at) + dot(w, old[i].at) * mass(old, i) + (old + i)->v[1];
+      e[i] = dot(u, q.at) + dot(w, old[i].at) * mass(old, i) + last(old[i].v);
       q.at = (vec){q.at.y, q.at.x, q.at.z};
       q.at = plus(turned(q.at), plus(w, middle(old, i)));
       if (q.m > 0) p[i] = q; else { p[i] = old[i]; p[i].at = u; }
