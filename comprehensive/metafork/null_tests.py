@@ -9,8 +9,7 @@ All threads of a launch get the same answer, and stages after the parser see an 
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from collections.abc import Set as AbstractSet
+from collections.abc import Callable, Mapping
 
 from msgspec import Struct, field
 
@@ -40,9 +39,12 @@ class NullTests(Struct, frozen=True):
     names: dict[str, str] = field(default_factory=lambda: {})
 
     def replaced(
-        self, body: tuple[Stmt, ...], pointers: AbstractSet[str]
+        self, body: tuple[Stmt, ...], pointers: Mapping[str, str]
     ) -> tuple[tuple[Stmt, ...], tuple[HostScalar, ...]]:
-        """Return the statements with the answers in place of the questions, and the scalars that hold these."""
+        """Return the statements with the answers in place of the questions, and the scalars that hold these.
+
+        ``pointers`` are those of which may be asked, with the parameters that they are.
+        """
         region = _Region(self, pointers)
         return region.body(body), tuple(region.found.values())
 
@@ -55,7 +57,7 @@ class NullTests(Struct, frozen=True):
 
 class _Region(Struct, frozen=True):
     tests: NullTests
-    pointers: AbstractSet[str]
+    pointers: Mapping[str, str]
     found: dict[str, HostScalar] = field(default_factory=lambda: {})
 
     def body(self, body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
@@ -91,7 +93,8 @@ class _Region(Struct, frozen=True):
                 return with_operands(expression, self._value)
 
     def _answer(self, pointer: Name) -> Name:
-        name = self.tests.name_of(pointer.identifier)
-        scalar = HostScalar(name, ScalarType.INT, None, added=True, pointer=pointer.identifier)
+        parameter = self.pointers[pointer.identifier]
+        name = self.tests.name_of(parameter)
+        scalar = HostScalar(name, ScalarType.INT, None, added=True, pointer=parameter)
         self.found.setdefault(name, scalar)
         return Name(name, pointer.span)

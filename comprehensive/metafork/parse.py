@@ -19,6 +19,7 @@ from comprehensive.metafork.ast import (
     Expr,
     Function,
     HostAssert,
+    IntLiteral,
     MetaSchedule,
     Parameter,
     Program,
@@ -365,13 +366,24 @@ class _FunctionReader:
         )
 
 
-def _steady_pointers(parameters: Sequence[Parameter], around: Surroundings, at: AtRegion) -> frozenset[str]:
-    """The pointers that are at a region what the caller has passed; an array of the file is always there."""
+def _steady_pointers(
+    parameters: Sequence[Parameter], around: Surroundings, at: AtRegion
+) -> Mapping[str, str]:
+    """The pointers that are at a region what the caller has passed, with the parameters that they are; an array of the
+    file is always there."""
     hidden = {name for way in at.addresses for name, _ in way} | around.opaque
     hidden |= {each.name for each in (*around.arrays, *around.pointers)}
-    return frozenset(
-        p.name for p in parameters if p.is_data and not (p.of_file and p.dims) and p.name not in hidden
-    )
+    steady = {
+        p.name: p.name
+        for p in parameters
+        if p.is_data and not (p.of_file and p.dims) and p.name not in hidden
+    }
+    ways = [dict(way) for way in at.addresses]
+    for pointer in at.pointers:
+        address, *others = {way.get(pointer.name) for way in ways} or {None}
+        if address is not None and not others and address.offset == IntLiteral(0) and address.base in steady:
+            steady[pointer.name] = address.base
+    return steady
 
 
 def _asked_for(parameter: Parameter) -> Parameter:

@@ -99,7 +99,7 @@ CASES: dict[str, tuple[str, str]] = {
     "a variable of type void": ("CF0117", in_threads("§void k;")),
     "a null pointer of host code": (
         "CF0205",
-        in_host("  const float *p = b;").replace("= 1", "= §p ? p[0] : 0"),
+        in_host("  const float *p = b + n;").replace("= 1", "= §p ? p[0] : 0"),
     ),
     "an array of host code that is null": (
         "CF0205",

@@ -178,3 +178,24 @@ def test_a_null_pointer_goes_through_a_process_with_sanitizers(tmp_path: Path) -
     outcome = kernels.call("window", {"n": 9, "c": None, "x": x, "y": y}, {"B": 4})
     assert outcome.status == 0
     assert y.tolist() == [0, *[3.0] * 7, 0]
+
+
+@pytest.mark.parametrize(
+    ("host", "is_known"),
+    [
+        ("const float *q = a;", True),
+        ("const float *p = w, *q = a, *r = p;", True),
+        ("const float *q = a + n;", False),
+        ("const float *q = a; if (n > 3) q = w;", False),
+    ],
+)
+def test_a_pointer_of_host_code_to_all_of_a_parameter_is_there_where_that_is(
+    host: str, is_known: bool
+) -> None:
+    region = "meta_schedule block(8) { meta_for (int i = 0; i < n; i++) y[i] = q ? q[i] : 0; }"
+    program, sink = parse_text(f"{HEAD}{{ {host} {region} }}\n")
+    assert ("CF0205" in {d.code for d in sink.diagnostics}) != is_known, sink.diagnostics
+    if is_known:
+        (function,) = program.functions
+        assert [s.pointer for s in function.regions[0].scalars] == ["a"]
+        assert {p.name for p in function.parameters if p.may_be_null} == {"a"}
