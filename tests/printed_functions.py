@@ -331,7 +331,9 @@ class _Function:
                 return Text(f"{read}({self._value(block).text}->machine->{member})", COUNT)
             case ast.Subscript(table, index):
                 return self._element(table, self._value(index).text)
-            case ast.BinOp(first, operator, second) | ast.Compare(first, [operator], [second]):
+            case ast.BinOp(first, operator, second) | ast.Compare(first, [operator], [second]) if (
+                type(operator) in OPERATORS
+            ):
                 return self._operation(self._value(first), *OPERATORS[type(operator)], self._value(second))
             case ast.BoolOp(operator, values):
                 sign, binds = OPERATORS[type(operator)]
@@ -369,9 +371,11 @@ class _Function:
             case _ if name in self.known:
                 called, returned = f"cf_{name}", _type(self.known[name].returns)
                 wanted = [_type(a.annotation) for a in self.known[name].args.args]
-            case _:
+            case _ if name in FROM_ELSEWHERE:
                 called, each = FROM_ELSEWHERE[name]
                 wanted, returned = [each] * len(values), COUNT
+            case _:
+                raise ValueError(f"{self.node.name}: not called in C: {name}")
         texts = (
             value.as_type(type_) for value, type_ in zip(values, wanted, strict=name != "resident_blocks")
         )

@@ -14,7 +14,7 @@ arithmetic of counts (`counts.py`): on integers here, and as text of C for the g
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import reduce
 from typing import Generic
 
@@ -121,34 +121,13 @@ def cost(machine: Mapping[str, int], work: TileWork, launch: Launch) -> Cost | N
     blocks = resident_blocks(machine, work.warps, work.registers, work.shared_words)
     if blocks < 1:
         return None
-    block = Block(
-        _counted(work.once),
-        _counted(work.step),
-        _counted(work.part),
-        _counted(work.kiloturn),
-        _counted(work.cut_once),
-        _counted(work.cut_step),
-        work.warps,
-        work.ahead,
-        blocks,
-    )
-    extent = Extent(
-        launch.blocks,
-        launch.steps,
-        launch.parts,
-        launch.turns,
-        launch.bytes,
-        int(launch.is_cut),
-        launch.tensor_cores,
-        launch.more,
-    )
+    parts = (work.once, work.step, work.part, work.kiloturn, work.cut_once, work.cut_step)
+    once, step, part, kiloturn, cut_once, cut_step = (Counted(*each.rounded) for each in parts)
+    block = Block(once, step, part, kiloturn, cut_once, cut_step, work.warps, work.ahead, blocks)
+    extent = Extent(**{field.name: int(getattr(launch, field.name)) for field in fields(launch)})
     found = price(Saturating(machine), block, extent)
     terms = tuple(Term(p.name, p.cycles, _TEXTS[p.name](*p.numbers)) for p in found.parts if p.cycles)
     return Cost(found.cycles, terms, found.resident, found.busiest)
-
-
-def _counted(work: Work) -> Counted[int]:
-    return Counted(*work.rounded)
 
 
 def _latency_text(busiest: int, resident: int, between: int, longer: int, *chain_: int) -> str:
