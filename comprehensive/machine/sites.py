@@ -31,7 +31,7 @@ from comprehensive.machine.counts import (
     total,
 )
 from comprehensive.machine.parameters import WARP_THREADS, WORD_BYTES
-from comprehensive.machine.work import Work
+from comprehensive.machine.work import BEGUN, WAITED, Work
 
 SECTOR_BYTES = 32
 LINE_BYTES = 128
@@ -197,7 +197,8 @@ def work_of_block(block: Block, bound: Count) -> BlockWork:
     waits = total(waits_of(block, number) for number in range(len(block.sites.regions)))
     shared_waits = total(shared_waits_of(block, number) for number in range(len(block.sites.regions)))
     barriers = total(times(block.runs[region.context], region.barriers) for region in block.sites.regions)
-    depth = total(times(block.runs[region.context], region.depth) for region in block.sites.regions)
+    waiting = total(times(block.runs[region.context], region.depth) for region in block.sites.regions)
+    depth = max(waiting, begun_by_a_warp(block, instructions))
     data = total(data_of(block, number) for number in range(len(block.sites.accesses)))
     return BlockWork(
         Work(instructions, wide, wavefronts, traffic, waits, shared_waits, barriers, depth), data
@@ -210,6 +211,11 @@ def at_least(block: Block, instructions: Count, wavefronts: Count, traffic: Coun
     issued = instructions // block.machine["issued_per_cycle"]
     moved = times(traffic, 1000) // block.machine["l2_bytes_per_kilocycle"]
     return times(busiest(block), max(max(started, issued), max(wavefronts, moved)))
+
+
+def begun_by_a_warp(block: Block, instructions: Count) -> Count:
+    """Return the instructions that wait for each other for as long as a warp begins its part of these."""
+    return times(instructions, WAITED) // times(BEGUN, warps(block))
 
 
 def busiest(block: Block) -> Count:

@@ -13,6 +13,9 @@ from __future__ import annotations
 from dataclasses import astuple, dataclass, fields
 from math import ceil
 
+BEGUN, WAITED = 8, 3
+"""A warp begins so many instructions in the time in which so many wait for each other: one in one and a half cycles."""
+
 
 @dataclass(frozen=True, slots=True)
 class Work:

@@ -23,7 +23,7 @@ from comprehensive.machine.sites import (
     SECTOR_BYTES,
     SHARED_INSTRUCTIONS,
 )
-from comprehensive.machine.work import Work
+from comprehensive.machine.work import BEGUN, WAITED, Work
 
 Integers: TypeAlias = npt.NDArray[np.int64]
 Mask: TypeAlias = npt.NDArray[np.bool_]
@@ -35,8 +35,6 @@ MMA_SUMS = 16 * 8
 """The sums to which an instruction of tensor cores adds."""
 MMA_STEPS = {8: 8, 2: 16}
 """The steps that it does, by the bytes of the elements that it multiplies."""
-ISSUE = 3 / 8
-"""The part of the time to the result of an instruction after which a warp begins another one: one and a half cycles."""
 COPYING = 10
 """The instructions of a copy to shared memory element by element, whose bounds are looked at each time."""
 COPYING_NARROW = 20
@@ -191,7 +189,7 @@ class Tally:
     def _end_of_span(self) -> None:
         """Count what the warp that takes the longest does from one barrier to the next."""
         longest = self._of_each + float(self._of_some.max(initial=0))
-        self.depth += max(self._waited, longest * ISSUE)
+        self.depth += max(self._waited, longest * WAITED / BEGUN)
         self._waited = self._of_each = 0
         self._of_some[:] = 0
 

@@ -349,6 +349,8 @@ static inline double cf_distance(long long a, long long b)
 /* What was fitted to measured times (machine/cost.py, machine/sites.py). */
 #define CF_LEAST_STARTS 4
 #define CF_LINES_TOGETHER 2
+#define CF_BEGUN 8
+#define CF_WAITED 3
 #define CF_MOST_APART 2
 #define CF_LINES_A_WAIT 128
 #define CF_SHARED_INSTRUCTIONS 2
@@ -688,6 +690,12 @@ static inline cf_count cf_at_least(const cf_block *block, cf_count instructions,
   const cf_count issued = instructions / cf_speed(block->machine->issued_per_cycle);
   const cf_count moved = cf_times(traffic, 1000) / cf_speed(block->machine->l2_bytes_per_kilocycle);
   return cf_times(cf_busiest(block), cf_most(cf_most(started, issued), cf_most(wavefronts, moved)));
+}
+
+/* Return the instructions that wait for each other for as long as a warp begins its part of these. */
+static inline cf_count cf_begun_by_a_warp(const cf_block *block, cf_count instructions)
+{
+  return cf_times(instructions, CF_WAITED) / cf_times(CF_BEGUN, cf_warps(block));
 }
 
 /* Return how often a context is done for each time that the one around it is done. */
@@ -1051,11 +1059,12 @@ static inline cf_block_work cf_work_of_block(const cf_block *block, cf_count bou
     const cf_region *region = &block->sites->regions[region_at];
     barriers = cf_plus(barriers, cf_times(block->runs[region->context], (cf_count)region->barriers));
   }
-  cf_count depth = 0;
+  cf_count waiting = 0;
   for (int region_at = 0; region_at < block->sites->region_count; region_at++) {
     const cf_region *region = &block->sites->regions[region_at];
-    depth = cf_plus(depth, cf_times(block->runs[region->context], (cf_count)region->depth));
+    waiting = cf_plus(waiting, cf_times(block->runs[region->context], (cf_count)region->depth));
   }
+  const cf_count depth = cf_most(waiting, cf_begun_by_a_warp(block, instructions));
   cf_count data = 0;
   for (int number = 0; number < block->sites->access_count; number++) data = cf_plus(data, cf_data_of(block, number));
   const cf_block_work result = { { instructions, wide, wavefronts, traffic, waits, shared_waits, barriers, depth },

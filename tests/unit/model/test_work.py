@@ -15,10 +15,10 @@ from comprehensive.machine.cost import HINDRANCE, Launch, TileWork, cost, reside
 from comprehensive.machine.device import load_device
 from comprehensive.machine.occupancy import occupancy
 from comprehensive.machine.sites import LINES_TOGETHER, MOST_APART, Shape, leaf_work
-from comprehensive.machine.work import Work
+from comprehensive.machine.work import BEGUN, WAITED, Work
 from comprehensive.model import block
 from comprehensive.model import tile_work as tile_work_module
-from comprehensive.model.accesses import ISSUE, Tally
+from comprehensive.model.accesses import Tally
 from comprehensive.model.choice import launch_of
 from comprehensive.model.integers import calculate
 from comprehensive.model.leaf_cost import numbers
@@ -386,7 +386,7 @@ def test_a_block_takes_as_long_as_the_warp_that_does_most_of_it(tmp_path: Path) 
     plan, instance = _of_rows(tmp_path, "expf(a[i][j])")
     step = plan.work(instance, 4).step
     assert step.instructions / 8 < 256 * SLOW < step.instructions
-    assert step.depth > 256 * SLOW * ISSUE
+    assert step.depth > 256 * SLOW * WAITED / BEGUN
 
 
 def test_rows_that_become_longer_have_half_a_piece_that_is_not_whole(tmp_path: Path) -> None:
