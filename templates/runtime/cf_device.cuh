@@ -239,7 +239,7 @@ class cf_tiled_copy {
   const T *next;
   Rows_of rows_of;
   int rows, columns, thread; // columns: behind the last one that is there, leftwards the first one
-  int places[turns]; // if swizzled: of the first element of the thread in a turn, without the rows of the turn
+  int places[turns];         // if swizzled: of the first element of the thread in a turn, without the rows of the turn
 
   __device__ __forceinline__ static int row_of(int number) { return number / groups; }
   __device__ __forceinline__ static int column_of(int number) { return number % groups * width; }
@@ -247,8 +247,7 @@ class cf_tiled_copy {
 
 public:
   __device__ __forceinline__ cf_tiled_copy(const T *first, Rows_of rows_of_, int rows_, int columns_, int thread_)
-      : next(first), rows_of(rows_of_), rows(rows_), columns(leftwards ? Columns - columns_ : columns_),
-        thread(thread_)
+      : next(first), rows_of(rows_of_), rows(rows_), columns(leftwards ? Columns - columns_ : columns_), thread(thread_)
   {
     if (!upright) return;
     const int row = row_of(thread_), column = column_of(thread_);
