@@ -1,4 +1,4 @@
-"""Join members: the members of elements side by side, as the real and the imaginary part, are neighbours in a row.
+"""Joined members: the members of elements side by side, as the real and the imaginary part, are neighbours in a row.
 
 ::
 

@@ -233,8 +233,8 @@ def test_first_values_that_are_alike_are_assigned_once_to_all_points() -> None:
             "float s = 0; for (int l = 0; l < k; l++) s = s * 0.5f + l; c[i][j] = s;",
             "reads nothing that changes",
         ),
-        ("for (int l = 0; l < k; l++) c[i][j] += a[i][l] * a[i][k-1-l];", "subscript of 'a' is not 'l'"),
-        ("for (int l = 0; l < k; l++) c[i][j] += a[i][k-1-l];", "is not 'l' and what does not change"),
+        ("for (int l = 0; l < k; l++) c[i][j] += a[i][l] * a[i][2 * l];", "subscript of 'a' is not 'l'"),
+        ("for (int l = 0; l < k; l++) c[i][j] += a[i][2 * l];", "is not 'l' and what does not change"),
         ("for (int l = 0; l < k; l++) c[i][j] += l > 2 ? a[i][l + 1] : 0;", "is read under a condition"),
         (
             "int t = a[i][0]; for (int l = 0; l < k; l++) c[i][j + t - t] += a[i][l];",

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from comprehensive.loops.normalize import normalize
+from comprehensive.model.accesses import COPYING
 from comprehensive.optimize.protocols import Applied, NotApplicable
 from comprehensive.records import replace
 from comprehensive.schedule.instances import SHARED_WORDS, Instance
@@ -376,7 +377,7 @@ def test_a_step_does_every_multiply_add_of_its_tile_and_reads_its_boxes_once() -
     warps, points, turns = 1, 4 * 8, 8 * 3 * 3
     # A row of three vectors for each turn of y, a vector of weights for each of x; two instructions each.
     loads = 8 * 3 * 2 * 3 + turns * 2
-    copies = -(-8 * 10 * 18 // (32 * 4)) * (3 + 1) + -(-8 * 9 * 8 // 32) * (3 + 20)
+    copies = -(-8 * 10 * 18 // (32 * 4)) * (3 + 1) + -(-8 * 9 * 8 // 32) * (3 + COPYING)
     assert step.instructions == warps * (turns * points + loads + copies)
     assert (step.waits, step.barriers) == (0, 1)
     # Rows of weights are not aligned: they begin in the midst of a sector, and end in one more.
