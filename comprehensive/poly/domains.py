@@ -20,7 +20,7 @@ from comprehensive.diagnostics import GENERATED
 from comprehensive.loops.access import Access, SerialLoop, accesses, names_read
 from comprehensive.loops.ir import BlockStmt, Loop, Nest, Threads
 from comprehensive.loops.types import type_of
-from comprehensive.metafork.ast import Binary, Expr, If, Index, IntLiteral, Name
+from comprehensive.metafork.ast import Binary, Expr, If, Index, IntLiteral, Name, ScalarType
 from comprehensive.metafork.walk import bodies
 from comprehensive.poly.choices import chosen
 from comprehensive.poly.indices import (
@@ -221,11 +221,13 @@ def _reference(
     inner = [s for s in access.context.loops if not s.is_block]
     for loop in steps:
         axes.append(_serial(scope, loop, iterators, values, lower, raw_steps, remainders))
+        scope = _with_sign(scope, axes[-1], lower)
     for loop in threads:
         axes.append(_parallel(scope, loop, Place.THREAD))
         lower[loop.iterator] = 0
     for loop in inner:
         axes.append(_serial(scope, loop, iterators, values, lower, False, remainders))
+        scope = _with_sign(scope, axes[-1], lower)
 
     guard = ALWAYS
     for condition in access.context.guards:
@@ -258,6 +260,13 @@ def _reference(
         )
         guard = guard.both(Guard(known))
     return replace(found, guard=guard)
+
+
+def _with_sign(scope: Scope, axis: Axis, lower: Mapping[str, int]) -> Scope:
+    """The scope with the least value of an iterator that may be negative; others begin at 0 or later."""
+    if axis.iterator in scope.unsigned or is_nonnegative(axis.value, lower):
+        return scope
+    return replace(scope, lower={**scope.lower, axis.iterator: ScalarType.INT.lowest})
 
 
 def _substitute(constraint: Constraint, values: Mapping[str, Polynomial]) -> Constraint:

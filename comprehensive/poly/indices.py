@@ -352,6 +352,8 @@ class _Reader:
             raise NotPolynomialError(expr, "divides by zero")
         if denominator.is_constant and denominator.constant_value() < 0:
             raise NotPolynomialError(expr, "divides by a negative number")
+        if self._is_unsigned(expr) and self._may_be_negative(numerator):
+            raise NotPolynomialError(expr, "may wrap around, being unsigned")
         # Exact where the quotient has integer coefficients: truncation then has nothing to cut off.
         exact = numerator.divide_exactly(denominator)
         if exact is not None and exact.is_integral:

@@ -179,6 +179,8 @@ def test_elements_behind_a_pointer_are_told_apart(body: str, begin: object, host
         ("if (j < w / 2) y[i*w + 2*j + (i & 1)] = y[i*w + 2*j + 2 + (i & 1)];", 0, ""),
         ("y[i*w + j / 2] = 1;", 0, ""),
         ("y[i*w + (j - 2) % 3 + 2] = 1;", 0, ""),
+        ("if (i == 1 || i == 5) y[((i - 4) % 2u + 1)*w + j] = 1;", 0, ""),
+        ("if (i == 1 || i == 7) y[((i - 4) / 3u % 2 + 1)*w + j] = 1;", 0, ""),
         ("if ((i + j) & 1) y[i*w + j] = y[(i == 0 ? h - 1 : i - 1)*w + j];", 0, ""),
         ("if ((i + j) & 1) y[i*w + j] = y[i*w + (j == 0 ? w - 1 : j - 1)];", 0, "assert(h % 2 == 0);"),
     ],
@@ -218,6 +220,12 @@ def test_planes_and_rows_that_do_not_divide_each_other_are_told_apart_where_they
 ) -> None:
     (subject,) = nests_of(STRIDED.format(asserted=asserted, body=body))
     assert all(isinstance(verdict, Parallel) for _, verdict in parallel_loops(subject)) is apart
+
+
+def test_an_iterator_that_may_begin_below_zero_is_large_where_it_is_compared_without_its_sign() -> None:
+    below = "for (int k = s; k < 2; k++) if (k > 3u && k > -4) c[k + 4] = 1;"
+    (subject,) = nests_of(STRIDED.format(asserted="", body=below))
+    assert not isinstance(dict(parallel_loops(subject))["i_block"], Parallel)
 
 
 def test_an_indirect_write_is_undecided_and_names_its_term() -> None:
