@@ -17,7 +17,7 @@ from typing import TypeAlias
 from msgspec import Struct
 
 from comprehensive.metafork.limits import MAXIMUM_TOKENS
-from comprehensive.metafork.structure_types import END, Layout, Structures, closing_of
+from comprehensive.metafork.structure_types import END, Layout, Structures, closing_of, integer
 from comprehensive.metafork.tokens import CLOSING, OPENING, Token
 
 Text: TypeAlias = list[Token]
@@ -25,6 +25,7 @@ _SIGNS = {
     "+": "PLUS", "&": "AND", "*": "STAR", "=": "ASSIGN", ",": "COMMA", ";": "SEMI", "(": "LPAR", ")": "RPAR",
     "[": "LSQB", "]": "RSQB", "{": "LBRACE", "}": "RBRACE",
 }  # fmt: skip
+_BETWEEN_POINTERS = frozenset(("=", "-", "<", "<=", ">", ">=", "==", "!="))
 
 
 def number(at: Token, value: int) -> Token:
@@ -145,7 +146,7 @@ class Places:
         else:
             found = self.place(position)
             if found is None:
-                return None, position
+                return self._as_address(position), position + 1
             place, end = found
             elements, is_number = place.elements(self._tokens[position]), place.layout is None
             if place.is_array:
@@ -195,8 +196,8 @@ class Places:
                 closing = closing_of(self._tokens, end)
                 inside = self.expression(end + 1, closing)
                 stride = prod(member.dims[number_of_dims + 1 :]) * member.stride
-                if len(inside) == 1 and inside[0].text.isdecimal():
-                    offset += int(inside[0].text) * stride
+                if len(inside) == 1 and (known := integer(inside[0])) is not None:
+                    offset += known * stride
                 else:
                     at = self._tokens[end]
                     times = [sign(at, "*"), number(at, stride)] if stride > 1 else []
@@ -378,6 +379,24 @@ class Places:
     def _pointer(self, position: int) -> Variable | None:
         found = self._variable(position)
         return found if found is not None and found.is_pointer else None
+
+    def _as_address(self, position: int) -> Text | None:
+        """The address in a pointer that stands for more than its number; None for what is no such pointer."""
+        pointer = self._pointer(position)
+        if pointer is None or pointer.counts is None or self._is_number(position, pointer.counts):
+            return None
+        at = self._tokens[position]
+        return [sign(at, "&"), at._replace(text=pointer.counts.name), *subscript(at, [at])]
+
+    def _is_number(self, position: int, target: Variable) -> bool:
+        """Whether a pointer is moved there, or beside one that counts in the same ``target``."""
+        if self._is(position - 1, "DOT") or self._is(position - 1, "INCDEC"):
+            return True
+        if self._tokens[position + 1].type in ("INCDEC", "COMPOUND"):
+            return True
+        sides = ((position - 1, position - 2), (position + 1, position + 2))
+        others = [self._pointer(other) for by, other in sides if self._tokens[by].text in _BETWEEN_POINTERS]
+        return any(other is not None and other.counts == target for other in others)
 
     def _is(self, position: int, kind: str) -> bool:
         return self._tokens[position].type == kind

@@ -13,7 +13,8 @@ from math import prod
 
 from msgspec import Struct
 
-from comprehensive.metafork.literals import scalar_type
+from comprehensive.metafork.ast import IntLiteral
+from comprehensive.metafork.literals import integer_literal, scalar_type
 from comprehensive.metafork.tokens import CLOSING, OPENING, Token
 
 END = "$END"
@@ -79,6 +80,12 @@ def structures_of(tokens: Sequence[Token]) -> Structures:
         if token.text == "struct":
             _enter(found, tokens, position)
     return found
+
+
+def integer(token: Token) -> int | None:
+    """Return the value of an integer constant, None for what is none."""
+    found = integer_literal(token.text, token.span)
+    return found.value if isinstance(found, IntLiteral) else None
 
 
 def closing_of(tokens: Sequence[Token], opening: int) -> int:
@@ -147,10 +154,15 @@ def _layout(found: Structures, inside: Sequence[Token]) -> Layout | Token | None
         while position < len(inside) and inside[position].type == "NAME":
             name, position = inside[position].text, position + 1
             dims: list[int] = []
-            while (
-                [token.type for token in inside[position : position + 3]] == ["LSQB", "INT_LITERAL", "RSQB"]
-            ) and inside[position + 1].text.isdecimal():
-                dims.append(int(inside[position + 1].text))
+            while [token.type for token in inside[position : position + 3]] == [
+                "LSQB",
+                "INT_LITERAL",
+                "RSQB",
+            ]:
+                extent = integer(inside[position + 1])
+                if extent is None:
+                    return None
+                dims.append(extent)
                 position += 3
             if name in members:
                 return None

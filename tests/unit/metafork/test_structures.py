@@ -18,6 +18,7 @@ TYPES = """typedef float real;
 typedef struct { float x, y, z; } vec;
 struct particle { vec at; real v[DIM]; float m; };
 typedef struct particle particle;
+typedef struct { float v[010], x; } eight;
 static inline float dot(vec a, const vec b) { return a.x * b.x + a.y * b.y + a.z * b.z; }
 static inline vec plus(vec a, vec b) { vec c = a; c.x += b.x; if (a.y > 9) return b; return c; }
 static inline vec middle(const particle *p, int i) { return p[i].at; }
@@ -55,6 +56,14 @@ USES = {
     "particle u = {{1, 2}, {3, 4, 5}, 6}; y[i] = u.m;": "float u[7] = {1, 2, 0, 3, 4, 5, 6}; y[i] = u[6];",
     "const particle *r = &o[i]; y[i] = r->m + r[1].m;": "long r = i; y[i] = o[r][6] + o[r + 1][6];",
     "particle *r = p + k, *s = &r[2]; s->m = 1;": "long r = k; long s = r + 2; p[s][6] = 1;",
+    "const particle *r = o, *e = &o[k]; for (; r < e; r++) y[i] += r->m;": (
+        "long r = 0; long e = k; for (; r < e; r++) y[i] += o[r][6];"
+    ),
+    "const particle *r = &o[i]; y[i] = mass(r, 1);": "long r = i; y[i] = o[r + 1][6];",
+    "p[i].v[01] += p[i].v[0x2];": "p[i][4] += p[i][5];",
+    "eight u = {.x = 1}; y[i] = u.v[07] + u.x;": (
+        "float u[9] = {0, 0, 0, 0, 0, 0, 0, 0, 1}; y[i] = u[7] + u[8];"
+    ),
     "y[i] = mass(o, i);": "y[i] = o[i][6];",
     "p[i].at = turned(q[k]);": "{ p[i][0] = q[k][1]; p[i][1] = -q[k][0]; p[i][2] = q[k][2]; }",
     "y[i] = turned(turned(o[i].at)).y;": "y[i] = -o[i][1];",
@@ -86,6 +95,9 @@ REFUSED = {
     "q[i] = turned(q[k++]);": "CF0204",
     "q[i] = plus(q[k], p[i]);": "CF0214",
     "vec u = {.w = 1};": "CF0117",
+    "const particle *r = &o[i]; if (r) y[i] = r->m;": "CF0205",
+    "const particle *r = &o[i], *s = &p[i]; if (r == s) y[i] = r->m;": "CF0205",
+    "const particle *r = &o[i], *s = &p[i]; r = s; y[i] = r->m;": "CF0121",
 }
 
 PROGRAM = (
