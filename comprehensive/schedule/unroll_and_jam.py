@@ -10,7 +10,7 @@ That is right since points may run in any order, and each keeps its own.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Set
 
 from msgspec import Struct
 
@@ -38,7 +38,16 @@ from comprehensive.metafork.ast import (
 )
 from comprehensive.metafork.rewrite import map_expressions, with_bodies, with_own_expressions
 from comprehensive.metafork.terms import times
-from comprehensive.metafork.walk import declared, own_expressions, reads_data, statements_in, subexpressions
+from comprehensive.metafork.walk import (
+    declared,
+    elements,
+    elements_in,
+    own_expressions,
+    reads_data,
+    statements_in,
+    subexpressions,
+)
+from comprehensive.metafork.walk import names as names_in
 from comprehensive.records import replace
 from comprehensive.schedule.comments import commented
 from comprehensive.schedule.context import ONE, ZERO, TileContext, is_same_for_all_points
@@ -248,8 +257,8 @@ class UnrollAndJam(Struct, frozen=True):
 def jammed_points(context: TileContext, body: Sequence[Stmt]) -> tuple[UnrollAndJam, tuple[KernelStmt, ...]]:
     """Return the unroll and jam for all points of a thread, and the body where the limits cut the tile.
 
-    There all points do it, some without storing anything, if registers have room for what they read at a time; else it
-    is done point by point.
+    There all points do it, some without storing anything, if registers have room for what they read at a time and no
+    place depends on what is stored; else it is done point by point.
     """
     scalars = jammed_scalars(context.nest, body)
     jam = UnrollAndJam(context, scalars, context.rows_side_by_side(), context.flat)
@@ -257,7 +266,8 @@ def jammed_points(context: TileContext, body: Sequence[Stmt]) -> tuple[UnrollAnd
         commented(context, "predicate", stored_in(context, body), "points inside of the limits, one by one"),
         *jam.at_points(single_point(context, body), guards=context.inside(), unrolled=False),
     )
-    if context.tile.predicate is not None or not _is_straight(context.nest, body):
+    is_together = _is_straight(context.nest, body) and not _looks_up_stored(context, body)
+    if context.tile.predicate is not None or not is_together:
         return jam, one_by_one
     points = product([Name(c.each) for c in context.tile.coordinates])
     have_room = Binary("<=", times(points, IntLiteral(_most_reads(context, body))), IntLiteral(MOST_READS))
@@ -291,6 +301,28 @@ def _is_straight(nest: Nest, body: Sequence[Stmt]) -> bool:
         or (isinstance(s, For) and is_jammed(nest, s) and _is_straight(nest, s.body))
         for s in body
     )
+
+
+def _looks_up_stored(context: TileContext, body: Sequence[Stmt]) -> bool:
+    """Whether a place depends on what the body stores: points outside may read it before the last ones inside store it,
+    and the place is none then."""
+    stored = set(stored_in(context, body))
+    statements = tuple(statements_in(tuple(body)))
+    known = 0
+    while known < len(stored):
+        known = len(stored)
+        for statement in statements:
+            match statement:
+                case Declare(name=name) | Assign(target=Name(identifier=name) | Index(array=name)):
+                    if any(_speaks_of(e, stored) for e in own_expressions(statement)):
+                        stored.add(name)
+                case _:
+                    pass
+    return any(_speaks_of(place, stored) for e in elements_in(statements) for place in e.subscripts)
+
+
+def _speaks_of(expr: Expr, names: Set[str]) -> bool:
+    return not names.isdisjoint((*names_in(expr), *(e.array for e in elements(expr))))
 
 
 def single_point(context: TileContext, body: Sequence[Stmt]) -> tuple[Stmt, ...]:

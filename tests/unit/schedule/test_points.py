@@ -12,7 +12,7 @@ import pytest
 from comprehensive.toolchain.nvcc import Tool
 from tests.examples import quick_of
 from tests.unit.schedule.test_lower_tile import LINE, PLANE, SIZES
-from tests.unit.schedule.tile_runs import refusable, run_all, warnings_of
+from tests.unit.schedule.tile_runs import refusable, run_all, sources_of, warnings_of
 
 CASES: dict[str, tuple[str, dict[str, tuple[tuple[int | str, ...], str]]]] = {
     "a window as large as it turns out": (
@@ -108,3 +108,18 @@ def test_every_instance_computes_what_the_source_does(name: str, tmp_path: Path)
 @pytest.mark.parametrize("name", quick_of(CASES, {"conditions on data"}))
 def test_nvcc_compiles_them_without_a_warning(name: str, tmp_path: Path, nvcc: Tool) -> None:
     assert warnings_of(CASES[name][0], tmp_path, nvcc) == ()
+
+
+@pytest.mark.parametrize(
+    ("body", "is_looked_up"),
+    [
+        ("p[i][2] = 1; p[i][3] = p[i][1];", False),
+        ("p[i][2] = 1; p[i][3] = x[x[i] % 4];", False),
+        ("p[i][0] = 1; p[i][2] = p[i][p[i][0]];", True),
+        ("p[i][0] = 1; int t = p[i][0]; int u = t + 1; p[i][2] = p[i][u];", True),
+    ],
+)
+def test_points_outside_look_up_nothing_that_those_inside_store(body: str, is_looked_up: bool) -> None:
+    source = LINE.format(parameters="int p[m][4], int x[m]", body=body)
+    text = "".join(sources_of(source).values())
+    assert ("points outside do what the last ones inside do" in text) is not is_looked_up
