@@ -81,15 +81,20 @@ class Variable(Struct, frozen=True):
 
     def element(self, at: Token, row: Text, place: Text) -> Text:
         """The element at a place of a structure."""
-        if self.counts is not None:
-            own = at._replace(type="NAME", text=self.name)
-            is_first = [token.text for token in row] == ["0"]
-            further = [own] if is_first else [own, sign(at, "+"), sign(at, "("), *row, sign(at, ")")]
-            return self.counts.element(at, further, place)
         if self.scalars:
             return [at._replace(type="NAME", text=self.scalars[int(place[0].text)])]
-        rows = subscript(at, row) if self.is_pointer else []
-        return [at._replace(type="NAME", text=self.name), *rows, *subscript(at, place)]
+        whole = self.whole(at, row) if self.is_pointer else [at._replace(type="NAME", text=self.name)]
+        return [*whole, *subscript(at, place)]
+
+    def whole(self, at: Token, row: Text) -> Text:
+        """The structure of a number at which a pointer points."""
+        own = at._replace(type="NAME", text=self.name)
+        if self.counts is None:
+            return [own, *subscript(at, row)]
+        is_first = [token.text for token in row] == ["0"]
+        return self.counts.whole(
+            at, [own] if is_first else [own, sign(at, "+"), sign(at, "("), *row, sign(at, ")")]
+        )
 
 
 class Function(Struct, frozen=True):
@@ -114,6 +119,16 @@ class Place(Struct, frozen=True):
     def is_steady(self) -> bool:
         """Whether it is the same place each time that it is written: ``p[i++]`` is not."""
         return is_steady((*self.row, *self.terms))
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether it is a structure at which a pointer points, and no part of one."""
+        return (
+            self.variable.is_pointer
+            and self.layout is self.variable.layout
+            and not self.offset
+            and not self.terms
+        )
 
     def elements(self, at: Token) -> list[Text]:
         """All elements of a structure, or the one that is no structure."""
@@ -155,6 +170,8 @@ class Places:
                 )
                 address = [sign(self._tokens[position], "&"), *elements[0]]
                 return (address, end) if is_pointed_at else (None, position)
+            if not is_number and self._is(position - 1, "AND") and place.is_whole:
+                return place.variable.whole(self._tokens[position], place.row), end
             if not is_number and not place.is_steady:
                 return None, position
         if is_number:
@@ -386,7 +403,7 @@ class Places:
         if pointer is None or pointer.counts is None or self._is_number(position, pointer.counts):
             return None
         at = self._tokens[position]
-        return [sign(at, "&"), at._replace(text=pointer.counts.name), *subscript(at, [at])]
+        return [sign(at, "&"), *pointer.whole(at, [number(at, 0)])]
 
     def _is_number(self, position: int, target: Variable) -> bool:
         """Whether a pointer is moved there, or beside one that counts in the same ``target``."""

@@ -9,7 +9,7 @@ in its functions::
     p[i].v[k]           p[i][2 + (k)]
     body q = p[i];      float q[5] = {p[i][0], p[i][1], p[i][2], p[i][3], p[i][4]};
     p[j] = q;           {p[j][0] = q[0]; p[j][1] = q[1]; ...}
-    body *r = &p[j];    long r = (j);         and r->x is p[r][0], r++ is r++, f(r) is f(&p[r])
+    body *r = &p[j];    long r = (j);         and r->x is p[r][0], f(r) is f(&p[r])
     f(q)                f(q[0], q[1], ...)    for f(body b), which is f(float b_x, float b_y, ...)
     q = g(i);           {q[0] = g_x(i); q[1] = g_y(i); ...}    for body g(int i), in whose place is one for each element
 

@@ -60,6 +60,9 @@ USES = {
         "long r = 0; long e = k; for (; r < e; r++) y[i] += o[r][6];"
     ),
     "const particle *r = &o[i]; y[i] = mass(r, 1);": "long r = i; y[i] = o[r + 1][6];",
+    "const particle *r = &o[i]; y[i] = mass(&r[k], 1) + mass(&o[i], 0);": (
+        "long r = i; y[i] = o[r + k + 1][6] + o[i + 0][6];"
+    ),
     "p[i].v[01] += p[i].v[0x2];": "p[i][4] += p[i][5];",
     "eight u = {.x = 1}; y[i] = u.v[07] + u.x;": (
         "float u[9] = {0, 0, 0, 0, 0, 0, 0, 0, 1}; y[i] = u[7] + u[8];"
