@@ -9,6 +9,8 @@ and never a read ``a[p]``, because ``p <= N - 3``.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from enum import Enum
 from typing import TypeAlias
 
 from msgspec import Struct
@@ -39,13 +41,21 @@ _Number: TypeAlias = tuple[int, int]
 """The number of a reference, and that of its case."""
 
 
+class Order(Enum):
+    """The iterations of the loop at which two references are looked at."""
+
+    DIFFERENT = "differ"
+    BEHIND = "that of the first reference comes behind that of the second"
+    NOT_BEHIND = "that of the first reference does not come behind that of the second"
+
+
 class Question(Struct, frozen=True):
     """Can two iterations conflict that agree in the loops at ``shared`` and differ in ``differs``?
 
     ``differs`` is ``(place, number)``: the number-th loop at that place, or for SERIAL the iterator's name.
     ``band`` restricts both references to one band.  With ``remainders`` what remainders of iterators and choices say
     counts as well: a set of elements that is computed without them may be larger.  They also agree in the loops of the
-    grid and of bands over ``agreeing``.
+    grid and of bands over ``agreeing``.  Of another ``order`` than DIFFERENT only such iterations count.
     """
 
     shared: frozenset[Place]
@@ -53,6 +63,7 @@ class Question(Struct, frozen=True):
     band: int | None = None
     remainders: bool = False
     agreeing: frozenset[str] = frozenset()
+    order: Order = Order.DIFFERENT
 
     def shares(self, axis: Axis) -> bool:
         """Whether both iterations stand at the same place of a loop."""
@@ -105,6 +116,22 @@ def conflicting_pairs(nest: Nest) -> tuple[tuple[Reference, Reference], ...]:
     Pairs that ask the same question stand for each other.
     """
     return tuple(_pairs(references(nest), None))
+
+
+def may_meet(nest: Nest, question: Question, first: AbstractSet[int], second: AbstractSet[int]) -> bool:
+    """Whether some two references, one of the ``first`` ordinals and one of the ``second``, are not proved to name
+    different elements in the iterations of the question, and do more than read there."""
+    sides = _Sides(question)
+    every = question.references(nest)
+    return any(
+        one.access.array == other.access.array
+        and one.access.mode.conflicts(other.access.mode)
+        and _separated(nest, one, other, sides) is None
+        for one in every
+        if one.access.ordinal in first
+        for other in every
+        if other.access.ordinal in second
+    )
 
 
 @remembered
@@ -221,7 +248,7 @@ def _separated(nest: Nest, first: Reference, second: Reference, sides: _Sides) -
     methods: list[str] = []
     for left in lefts:
         for right in rights:
-            method = _prove(nest, left, right, shared)
+            method = _prove(nest, left, right, shared, asked.order)
             if method is None:
                 return None
             methods.append(method)
@@ -319,8 +346,10 @@ def _impossible(
     )
 
 
-def _prove(nest: Nest, left: _Prepared, right: _Prepared, shared: tuple[Axis, ...]) -> str | None:
-    """Return the method that proves that no element is met from both sides at differing iterations; or None."""
+def _prove(
+    nest: Nest, left: _Prepared, right: _Prepared, shared: tuple[Axis, ...], order: Order
+) -> str | None:
+    """Return the method that proves that no element is met from both sides at iterations of that order; or None."""
     one, other = left.side, right.side
     forms: list[tuple[_Merged | None, _Merged | None]] = [(left.merged, right.merged)]
     if one.guard or other.guard:
@@ -330,10 +359,12 @@ def _prove(nest: Nest, left: _Prepared, right: _Prepared, shared: tuple[Axis, ..
     ):  # else the raw systems are those of the merged forms
         forms.append((None, None))
     for merged in forms:
-        systems = _systems(nest, one, other, shared, *merged)
+        if order is not Order.DIFFERENT and any(m is not None and m.radix for m in merged):
+            continue  # the order of a number is not that of one of its digits
+        systems = _systems(nest, one, other, shared, *merged, order)
         if systems is not None and all(_impossible(nest, c, facts.lower, infeasible) for c, facts in systems):
             return "isl"
-    raw = _systems(nest, one, other, shared, None, None)
+    raw = _systems(nest, one, other, shared, None, None, order)
     assert raw is not None
     from comprehensive.poly.integers import has_no_integer_point
 
@@ -405,6 +436,7 @@ def _systems(
     shared: tuple[Axis, ...],
     merged_left: _Merged | None,
     merged_right: _Merged | None,
+    order: Order,
 ) -> list[tuple[tuple[Constraint, ...], Facts]] | None:
     """The systems that must all have no point; None where the two sides do not collapse alike."""
     if merged_left is None or merged_right is None:
@@ -431,4 +463,9 @@ def _systems(
         # A reference outside the loop meets every iteration of it.
         return [(facts.constraints, facts)]
     a, b = Polynomial.symbol(differing[0]), Polynomial.symbol(differing[1])
-    return [((*facts.constraints, Constraint(d)), facts) for d in (a - b - 1, b - a - 1)]
+    apart = {
+        Order.DIFFERENT: (a - b - 1, b - a - 1),
+        Order.BEHIND: (a - b - 1,),
+        Order.NOT_BEHIND: (b - a,),
+    }
+    return [((*facts.constraints, Constraint(d)), facts) for d in apart[order]]

@@ -11,7 +11,7 @@ Regions of one function share these parameters.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
 
@@ -20,6 +20,7 @@ from comprehensive.metafork.ast import (
     Cut,
     Declare,
     Expr,
+    IntLiteral,
     MetaFor,
     Name,
     Parameter,
@@ -44,24 +45,34 @@ class Loops(Struct, frozen=True):
 
 def cut(loops: Loops) -> tuple[tuple[Stmt, ...], tuple[Parameter, ...]] | None:
     """The body of the region and the parameters of its blocks; None where the loops do not make a grid."""
+    extents = [Name(fresh(f"B{number}", loops.text.taken)) for number in range(len(loops.dimensions))]
+    added = tuple(Parameter(extent.identifier, ScalarType.INT, added=True) for extent in extents)
+    body = _cut(loops, extents, added)
+    return None if body is None else (body, added)
+
+
+def single(loops: Loops) -> tuple[Stmt, ...] | None:
+    """The body of the region in blocks of one iteration: the loops of its grid are those of the program."""
+    return _cut(loops, [IntLiteral(1)] * len(loops.dimensions), ())
+
+
+def _cut(
+    loops: Loops, extents: Sequence[Name | IntLiteral], added: tuple[Parameter, ...]
+) -> tuple[Stmt, ...] | None:
     text, run, inner = loops.text, loops.dimensions, loops.inner
     grid = grid_of(run)
     if grid is None or not 1 <= len(run) <= MAXIMUM_LOOPS:
         return None
-    extents = [Name(fresh(f"B{number}", text.taken)) for number in range(len(run))]
-    added = tuple(Parameter(extent.identifier, ScalarType.INT, added=True) for extent in extents)
     for each in reversed(run):
         if each.value is not None:
             kind = each.loop.type or ScalarType.INT
             inner = (Declare(kind, each.iterator, initial=each.value, span=each.loop.span), *inner)
     for loop in reversed(grid):
         inner = (replace(loop, body=inner),)
-    taken = text.taken | {each.counted.iterator for each in run} | {extent.identifier for extent in extents}
+    taken = text.taken | {each.counted.iterator for each in run} | {parameter.name for parameter in added}
     quiet = DiagnosticSink()
     body = blocked(inner, extents, (*text.parameters, *added), taken, frozenset(), GENERATED, quiet)
-    if quiet.has_errors:
-        return None
-    return _with_cuts(body, {each.counted.iterator: each for each in run}), added
+    return None if quiet.has_errors else _with_cuts(body, {each.counted.iterator: each for each in run})
 
 
 def _with_cuts(body: tuple[Stmt, ...], run: Mapping[str, Dimension]) -> tuple[Stmt, ...]:

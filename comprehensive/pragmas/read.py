@@ -7,23 +7,27 @@ loops inside of a region are parallel besides those that a directive names.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import Literal
+
+from msgspec import Struct
 
 from comprehensive.diagnostics import CompileError, DiagnosticSink, Note, Severity, SourceFile, Span
 from comprehensive.loops.build import build
 from comprehensive.loops.ir import Nest
-from comprehensive.metafork.ast import Function, HostAssert, MetaSchedule, Program
+from comprehensive.metafork.ast import For, Function, HostAssert, MetaSchedule, Program
 from comprehensive.metafork.parse import parse
 from comprehensive.metafork.preprocessor.configuration import Configuration
+from comprehensive.metafork.walk import elements_in
 from comprehensive.poly.model import Conflict, Undecided
 from comprehensive.poly.report import Words, check, witness_notes
 from comprehensive.pragmas.constructs import Construct, construct
-from comprehensive.pragmas.cutting import cut
+from comprehensive.pragmas.cutting import Loops, cut
 from comprehensive.pragmas.directives import MODELS, Directive, mentions
+from comprehensive.pragmas.distribution import distributed
 from comprehensive.pragmas.translate import Pragmas
-from comprehensive.pragmas.widen import built, doubt_of, is_parallel_inside, widened
+from comprehensive.pragmas.widen import Widened, built, doubt_of, is_parallel_inside, widened
 from comprehensive.pragmas.words import words_of
 from comprehensive.records import replace
 
@@ -47,17 +51,24 @@ def parse_pragmas(
 ) -> Program:
     """The checked program of a file with directives, whose macros are those of a configuration; nothing is raised for
     wrong input."""
-    notation, program = _settled(source, sink, _models(source, models), configuration)
+    settled = _settled(source, _models(source, models), configuration)
+    notation, program = settled.notation, settled.program
+    sink.extend(settled.said.diagnostics)
     if sink.has_errors or notation.text is None:
         return program
     _check_claims(program, notation, sink)
-    text = notation.text
-    serial = {
-        place
-        for place, found in text.loops.items()
-        if any(construct(each) is Construct.SERIAL for each in found)
-    }
-    return _without(widened(program, notation.found, frozenset(serial)), text.gone)
+    serial = _said_to_be_serial(notation)
+    return _without(widened(program, notation.found, serial, settled.apart), notation.text.gone)
+
+
+def _said_to_be_serial(notation: Pragmas) -> frozenset[int]:
+    """The offsets of loops whose directives say that they are serial."""
+    if notation.text is None:
+        return frozenset()
+    said = notation.text.loops.items()
+    return frozenset(
+        place for place, found in said if any(construct(each) is Construct.SERIAL for each in found)
+    )
 
 
 def _check_claims(program: Program, notation: Pragmas, sink: DiagnosticSink) -> None:
@@ -79,31 +90,65 @@ def _models(source: SourceFile, models: Models) -> frozenset[str]:
     return frozenset(found[:1] or MODELS[:1])
 
 
-def _settled(
+class _Settled(Struct, frozen=True):
+    """A file as read once it is known which loops that a directive leaves to the compiler are parallel, and what is
+    ``said`` of it; ``apart`` has the parts of loops that are parallel once they are parted, by the offsets of their
+    regions, and ``bare`` the offsets of serial loops that do some of their work in host code."""
+
+    notation: Pragmas
+    program: Program
+    said: DiagnosticSink
+    apart: Mapping[int, tuple[Widened, ...]]
+    bare: frozenset[int]
+
+
+def _settled(source: SourceFile, models: AbstractSet[str], configuration: Configuration | None) -> _Settled:
+    """The file, with loops parted that would else leave some of their work to host code."""
+    whole = _proved(source, models, configuration, frozenset())
+    parted = _proved(source, models, configuration, whole.bare) if whole.bare else whole
+    return parted if parted.apart and not parted.said.has_errors else whole
+
+
+def _proved(
     source: SourceFile,
-    sink: DiagnosticSink,
     models: AbstractSet[str],
     configuration: Configuration | None,
-) -> tuple[Pragmas, Program]:
-    """The file as read once it is known which loops that a directive leaves to the compiler are parallel."""
+    bare: frozenset[int],
+) -> _Settled:
+    """The file, with the loops at the offsets ``bare`` parted where they can be."""
     refuted: dict[int, tuple[Note, ...]] = {}
+    serial: dict[int, Loops] = {}
     while True:
         attempt = DiagnosticSink()
+        apart: dict[int, tuple[Widened, ...]] = {}
         notation = Pragmas(models, frozenset(refuted))
         program = parse(source, attempt, configuration, notation)
         wrong = {d.code for d in attempt.diagnostics if d.severity is Severity.ERROR}
         if wrong - _OF_HOST_CODE:
             doubtful = _unlike(program, notation, attempt)
         else:
-            doubtful = _doubtful(program, notation) | _not_apart(program, notation)
+            doubtful, apart = _doubtful(program, notation, bare)
+            doubtful |= _not_apart(program, notation)
         if doubtful:
             refuted |= doubtful
+            uncut = {loops.dimensions[0].loop.span.start: loops for loops in notation.found.values()}
+            serial |= {first: uncut[first] for first in doubtful if first in uncut}
             continue
-        sink.extend(attempt.diagnostics)
         for found, loops in () if notation.text is None else notation.text.unproved:
             notes = next((refuted[place] for place in loops if place in refuted), ())
-            _report_unproved(found, notes, sink)
-        return notation, program
+            _report_unproved(found, notes, attempt)
+        for place, parts in apart.items():
+            _report_parted(notation.found[place].dimensions[0].loop, parts, attempt)
+        regions = [region.span for function in program.functions for region in function.regions]
+        on_host = (first for first, loops in serial.items() if not _all_inside(loops, regions))
+        return _Settled(notation, program, attempt, apart, frozenset(on_host))
+
+
+def _all_inside(loops: Loops, regions: Sequence[Span]) -> bool:
+    """Whether all elements that loops name stand in regions."""
+    return all(
+        any(region.start <= e.span.start < region.end for region in regions) for e in elements_in(loops.inner)
+    )
 
 
 def _left_open(program: Program, notation: Pragmas) -> Iterator[tuple[int, Function, MetaSchedule]]:
@@ -130,9 +175,14 @@ def _unlike(program: Program, notation: Pragmas, said: DiagnosticSink) -> dict[i
     return found
 
 
-def _doubtful(program: Program, notation: Pragmas) -> dict[int, tuple[Note, ...]]:
-    """Regions that are left open and not proved to be parallel."""
+def _doubtful(
+    program: Program, notation: Pragmas, bare: frozenset[int]
+) -> tuple[dict[int, tuple[Note, ...]], dict[int, tuple[Widened, ...]]]:
+    """Regions that are left open and not proved to be parallel: those that stay serial, and those that are parted, of
+    those whose first loop is ``bare``."""
     found: dict[int, tuple[Note, ...]] = {}
+    apart: dict[int, tuple[Widened, ...]] = {}
+    serial = _said_to_be_serial(notation)
     for first, function, region in _left_open(program, notation):
         alone = replace(program, functions=(replace(function, parts=(region,)),))
         try:
@@ -143,9 +193,15 @@ def _doubtful(program: Program, notation: Pragmas) -> dict[int, tuple[Note, ...]
         parted = notation.parted.get(place)
         dimensions = (notation.found[place] if parted is None else parted.first).dimensions
         doubts = [doubt for each in dimensions if (doubt := doubt_of(nest, each.iterator)) is not None]
-        if doubts:
+        if not doubts:
+            continue
+        is_tried = first in bare and parted is None
+        parts = distributed(program, function, region, notation.found[place], serial) if is_tried else None
+        if parts is None:
             found[first] = _reasons(nest, doubts[0], words_of(alone))
-    return found
+        else:
+            apart[place] = parts
+    return found, apart
 
 
 def _not_apart(program: Program, notation: Pragmas) -> dict[int, tuple[Note, ...]]:
@@ -175,6 +231,16 @@ def _report_unproved(found: Directive, notes: tuple[Note, ...], sink: Diagnostic
         notes=notes,
         help="drop the directive where the loops are serial; where iterations are independent, put "
         f"'#pragma {'acc loop independent' if found.model == 'acc' else 'omp parallel for'}' before the loop",
+    )
+
+
+def _report_parted(loop: For, parts: tuple[Widened, ...], sink: DiagnosticSink) -> None:
+    grids = [", ".join(each.iterator for each in part.loops.dimensions) for part in parts]
+    sink.note(
+        "CF1119",
+        f"the loop over '{loop.iterator}' is serial as it stands, and becomes {len(parts)} regions, parallel over "
+        f"{'; '.join(grids)}",
+        loop.span,
     )
 
 

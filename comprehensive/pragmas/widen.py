@@ -50,9 +50,14 @@ from comprehensive.pragmas.strips import with_a_joined_strip, with_whole_loops
 from comprehensive.records import replace
 
 
-def widened(program: Program, found: Mapping[int, Loops], serial: frozenset[int]) -> Program:
+def widened(
+    program: Program,
+    found: Mapping[int, Loops],
+    serial: frozenset[int],
+    distributed: Mapping[int, tuple[Widened, ...]],
+) -> Program:
     """The program with all loops in its grids that are proved to be parallel; ``serial`` are the offsets of those that
-    are said to be serial."""
+    are said to be serial, and ``distributed`` has the parts of serial regions by their offsets."""
     functions: list[Function] = []
     for function in program.functions:
         others = [p for p in function.regions if p.span.start not in found]
@@ -61,7 +66,8 @@ def widened(program: Program, found: Mapping[int, Loops], serial: frozenset[int]
         for part in function.parts:
             loops = found.get(part.span.start) if isinstance(part, MetaSchedule) else None
             if isinstance(part, MetaSchedule) and loops is not None:
-                for each in _widest_parts(program, function, part, loops, serial):
+                parted_loop = distributed.get(part.span.start)
+                for each in parted_loop or _widest_parts(program, function, part, loops, serial):
                     parts.append(each.region)
                     added |= {parameter.name: parameter for parameter in each.added}
             else:
@@ -99,7 +105,7 @@ def _is_parallel(nest: Nest, iterator: str, others: Loops) -> bool:
     return parallel_within(nest, own, frozenset(loop for loop, name in called.items() if name in around))
 
 
-class _Widened(Struct, frozen=True):
+class Widened(Struct, frozen=True):
     """A region with all loops in its grid that are proved to be parallel, and the parameters of its blocks."""
 
     region: MetaSchedule
@@ -109,23 +115,25 @@ class _Widened(Struct, frozen=True):
 
 def _widest_parts(
     program: Program, function: Function, region: MetaSchedule, loops: Loops, serial: frozenset[int]
-) -> tuple[_Widened, ...]:
+) -> tuple[Widened, ...]:
     """The region, or those of its parts where their loops have parallel loops that it does not have."""
-    whole = _widest(program, function, region, loops, serial)
+    whole = widest_grid(program, function, region, loops, serial)
+    assert whole is not None, "these loops have been cut before"
     parts = parted(loops, partial(_leaves, program, function, region, loops))
     if len(parts) == 1 or len(whole.loops.dimensions) > len(loops.dimensions):
         return (whole,)
     nest = built(program, function, whole.region, whole.added)
     if nest is None or any(doubt_of(nest, each.iterator) is not None for each in loops.dimensions):
         return (whole,)
-    found = tuple(_widest(program, function, region, part, serial) for part in parts)
+    found = tuple(widest_grid(program, function, region, part, serial) for part in parts)
     widened = [
         each
         for each, part in zip(found, parts, strict=True)
+        if each is not None
         if not any(isinstance(s, For) for s in part.inner)
         or len(each.loops.dimensions) > len(part.dimensions)
     ]
-    return found if len(widened) == len(found) else (whole,)
+    return tuple(widened) if len(widened) == len(found) else (whole,)
 
 
 def _leaves(
@@ -149,9 +157,11 @@ def _leaves(
     )
 
 
-def _widest(
+def widest_grid(
     program: Program, function: Function, region: MetaSchedule, loops: Loops, serial: frozenset[int]
-) -> _Widened:
+) -> Widened | None:
+    """The region with all loops in its grid that are proved to be parallel; None where there are none."""
+
     def wider(loops: Loops) -> Iterator[Loops]:
         for found, iterator in _more_parallel(loops, serial):
             made = cut(found)
@@ -163,8 +173,7 @@ def _widest(
 
     best = widest(loops, wider)
     made = cut(best)
-    assert made is not None, "these loops have been cut before"
-    return _Widened(replace(region, body=made[0]), made[1], best)
+    return None if made is None else Widened(replace(region, body=made[0]), made[1], best)
 
 
 def _more_parallel(loops: Loops, serial: frozenset[int]) -> Iterator[tuple[Loops, str]]:
@@ -175,7 +184,7 @@ def _more_parallel(loops: Loops, serial: frozenset[int]) -> Iterator[tuple[Loops
         yield from with_a_joined_strip(whole, place)
     if len(loops.dimensions) >= MAXIMUM_LOOPS:
         return
-    for inner in dict.fromkeys((loops.inner, with_known_headers(loops.inner, _types(loops)))):
+    for inner in dict.fromkeys((loops.inner, with_known_headers(loops.inner, scalar_types(loops)))):
         for loop in hoistable(inner):
             wider = None if loop.span.start in serial else _with(replace(loops, inner=inner), loop)
             if wider is not None:
@@ -201,7 +210,7 @@ def built(
 
 def _with(loops: Loops, loop: For) -> Loops | None:
     """The loops and one that stands in them, if it can be moved out of what stands around it."""
-    types = _types(loops)
+    types = scalar_types(loops)
     inner = hoisted(loops.inner, loop) if obstacle(loop, types) is None else None
     if inner is None:
         return None
@@ -210,7 +219,7 @@ def _with(loops: Loops, loop: For) -> Loops | None:
     return replace(loops, dimensions=(*loops.dimensions, found), inner=inner)
 
 
-def _types(loops: Loops) -> dict[str, ScalarType]:
+def scalar_types(loops: Loops) -> dict[str, ScalarType]:
     """The types of the scalars around and in the loops."""
     around = {each.iterator: each.loop.type or ScalarType.INT for each in loops.dimensions}
     inside = {name: type for s in statements_in(loops.inner) for name, type in declared(s).items()}
