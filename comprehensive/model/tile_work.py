@@ -26,11 +26,22 @@ from comprehensive.loops.ir import Coordinate, Nest, RegisterTile
 from comprehensive.machine.cost import TileWork
 from comprehensive.machine.parameters import WARP_THREADS
 from comprehensive.machine.work import Work
-from comprehensive.metafork.ast import Binary, Declare, For, IntLiteral, Name
-from comprehensive.metafork.walk import expressions_in, statements_in, subexpressions
+from comprehensive.metafork.ast import (
+    Binary,
+    Conditional,
+    Declare,
+    Expr,
+    For,
+    If,
+    IntLiteral,
+    Name,
+    Stmt,
+)
+from comprehensive.metafork.walk import expressions_in, own_expressions, statements_in, subexpressions
 from comprehensive.model.accesses import Mask
 from comprehensive.model.block import Walk, block_work
-from comprehensive.model.values import stride
+from comprehensive.model.values import stride, wide_value
+from comprehensive.records import replace
 from comprehensive.schedule.context import TileContext
 from comprehensive.schedule.equalize import slope
 from comprehensive.schedule.instances import MOST_REGISTERS, REGISTERS
@@ -47,6 +58,12 @@ LEAST_WINDOW = 3
 """The rows, and the elements of a row, of the least window around an element."""
 LONG = 1 << 10
 """Tiles before a point of which the serial loop is longer than all that are looked at."""
+FARTHEST = 1 << 15
+"""The most tiles before one that is looked at in the middle of rows whose elements are numbered."""
+FAR = 1 << 7
+"""The same where a condition compares coordinates with each other."""
+PLACES = 4
+"""The parts of a row, of which two are looked at."""
 ALIGNED = 1 << 13
 """A distance of rows, and a value of scalars, that vectors divide."""
 BEYOND = 1 << 27
@@ -69,6 +86,8 @@ class _Tile(Struct, frozen=True, dict=True):
     nest: Nest
     tile: RegisterTile
     sizes: Mapping[str, int]
+    place: int = 1
+    """The place in a row that is looked at, in parts of the row (:data:`PLACES`)."""
 
     def work(self, together: int) -> TileWork:
         few, more = (3, 5) if self.kernel.does_sweeps else (2, 3)  # sweeps of a launch are an odd number
@@ -135,15 +154,20 @@ class _Tile(Struct, frozen=True, dict=True):
         return len(self.kernel.limits) - len(self.tile.batch) - len(self.tile.coordinates)
 
     def _block(self, together: int, steps: int, *, cut: bool, rest: int = 0, rows: int = 0) -> Work:
-        values = self._values(steps, rest, rows, cut=cut)
-        return block_work(self.kernel, values, self._shape(), (self._number_of(values, cut=cut),), together)
+        total = Work()
+        for place in self._places:
+            at = replace(self, place=place)
+            values = at._values(steps, rest, rows, cut=cut)
+            number = at._number_of(values, cut=cut)
+            total = total + block_work(self.kernel, values, self._shape(), (number,), together)
+        return total * (1 / len(self._places))
 
     def _values(self, steps: int, rest: int, rows: int, *, cut: bool) -> dict[str, Any]:
         """Return values of constants and parameters.
 
         There are three tiles along each coordinate, the last one whole or cut, and others before them where the serial
-        loop becomes longer.  It has so many whole ``steps`` and ``rest`` turns besides; with ``rows``, these turns
-        alone in so many turns of the loop around it.
+        loop becomes longer or a condition asks for rows.  It has so many whole ``steps`` and ``rest`` turns besides;
+        with ``rows``, these turns alone in so many turns of the loop around it.
         """
         values: dict[str, Any] = dict(self.sizes)
         for p in self.kernel.parameters:
@@ -217,8 +241,71 @@ class _Tile(Struct, frozen=True, dict=True):
         return {1: 2, -1: 0}.get(self._steps.get(c.name, 0), usual) + self._before(c)
 
     def _before(self, c: Coordinate) -> int:
-        """Return the tiles before the three that are looked at: points behind them do all steps of the serial loop."""
-        return LONG if c.name in self._longer else 0
+        """Return the tiles before the three that are looked at: points behind them do all steps of the serial loop, or
+        are in a row in the middle."""
+        return LONG if c.name in self._longer else self._middle(c)
+
+    def _middle(self, c: Coordinate) -> int:
+        """Return the tiles before a place in a row in the middle, where conditions say what is done there."""
+        step = size_of(c.step, self.sizes)
+        rows = [length for length in self._rows.get(c.name, ()) if length <= step * FARTHEST]
+        end = self._scalar_value(c.limit)
+        if rows and end is not None:
+            row, middle = max(rows), max(1, end // 2)
+            reached = min(middle, step * FARTHEST)  # nearer in the row, too, where the middle is too far away
+            return (reached // row * row + row * self.place // PLACES * reached // middle) // step
+        if c not in self._compared:
+            return 0
+        length = FAR * min(size_of(other.step, self.sizes) for other in self._compared)
+        return length * (self.place if c is self._compared[-1] else PLACES // 2) // PLACES // step
+
+    @cached_property
+    def _places(self) -> tuple[int, ...]:
+        """The places in a row that are looked at: where conditions ask for them, one before its middle and one behind
+        it, of which a triangle has one."""
+        return (1, PLACES - 1) if self._rows or self._compared else (1,)
+
+    @cached_property
+    def _conditions(self) -> tuple[Expr, ...]:
+        """The conditions of the points, and what stands in these."""
+        every = (s for body in self.tile.bodies for s in statements_in(body))
+        found = (e for s in every for whole in own_expressions(s) for e in _conditions(s, whole))
+        return tuple(e for condition in found for e in subexpressions(condition))
+
+    @cached_property
+    def _compared(self) -> tuple[Coordinate, ...]:
+        """The coordinates that conditions compare with each other."""
+        found: set[str] = set()
+        for e in self._conditions:
+            match e:
+                case Binary(operator="<" | "<=" | ">" | ">="):
+                    here = names_read(e) & {c.name for c in self.tile.coordinates}
+                    found |= here if len(here) > 1 else set()
+                case _:
+                    pass
+        return tuple(c for c in self.tile.coordinates if c.name in found)
+
+    @cached_property
+    def _rows(self) -> dict[str, tuple[int, ...]]:
+        """For each coordinate the lengths of rows by which conditions divide it."""
+        found: dict[str, tuple[int, ...]] = {}
+        for e in self._conditions:
+            match e:
+                case Binary(operator="/" | "%", left=Name(identifier=name), right=length):
+                    value = self._scalar_value(length)
+                    if value is not None and any(c.name == name for c in self.tile.coordinates):
+                        found[name] = (*found.get(name, ()), value)
+                case _:
+                    pass
+        return found
+
+    def _scalar_value(self, expression: Expr) -> int | None:
+        """Return what an expression over scalars is; None where it reads others."""
+        values = {s.name: ALIGNED for s in self.nest.scalars if s.type.is_integer}
+        try:
+            return wide_value(self.nest, expression, values | dict(self.sizes))
+        except KeyError:
+            return None
 
     @cached_property
     def _longer(self) -> frozenset[str]:
@@ -265,6 +352,13 @@ class _Tile(Struct, frozen=True, dict=True):
         blocks = self.sizes[self.tile.blocks]
         bound = REGISTERS // (blocks * warps) // REGISTER_UNIT * REGISTER_UNIT // WARP_THREADS
         return max(1, min(wanted, bound, MOST_REGISTERS))
+
+
+def _conditions(statement: Stmt, expression: Expr) -> Iterator[Expr]:
+    """Yield the conditions in an expression of a statement, or the whole where that is one."""
+    if isinstance(statement, If):
+        yield expression
+    yield from (e.condition for e in subexpressions(expression) if isinstance(e, Conditional))
 
 
 def _ends(comparison: Binary) -> Iterator[str]:

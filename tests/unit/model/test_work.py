@@ -413,3 +413,23 @@ def test_memory_does_not_wait_for_the_warps_of_few_blocks() -> None:
     assert of_memory.cycles - machine["launch_cycles"] - of_memory.bound.cycles == others // HINDRANCE
     others = sum(term.cycles for term in of_instructions.terms) - of_instructions.bound.cycles
     assert of_instructions.cycles - machine["launch_cycles"] - of_instructions.bound.cycles == others // 2
+
+
+def test_conditions_on_coordinates_are_met_by_half_of_the_points_of_a_triangle(tmp_path: Path) -> None:
+    """Where neighbours are numbered along rows, a block of row 0 would do nothing."""
+    done: list[dict[str, float]] = []
+    for condition in ("j <= i", "j >= i", "j < n"):
+        source = tmp_path / "f.mf"
+        source.write_text(
+            "void f(int n, const float x[n], float s[n][n], int B0, int B1)\n"
+            "{ meta_schedule block(B0, B1) { meta_for (int i = 0; i < n; i++) meta_for (int j = 0; j < n; j++)\n"
+            f"if ({condition}) {{ float v = x[i] * x[j]; int c = 0;\n"
+            "while (v > 0.001f && c < 64) { v = v * 0.5f + x[j] * 0.01f; c++; } s[i][j] = v; } } }\n"
+        )
+        (region,) = compile_file(source, Options(registers="estimate")).plan.functions[0].regions
+        done.append({t.recipe: t.work(t.instances[0], 0).once.instructions for t in region.tilings})
+    below, above, all_points = done
+    assert set(all_points) == {"points", "collapsed points"}
+    for recipe, instructions in all_points.items():
+        assert below[recipe] / instructions == pytest.approx(0.5, abs=0.1)
+        assert above[recipe] / instructions == pytest.approx(0.5, abs=0.1)
