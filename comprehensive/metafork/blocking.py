@@ -10,7 +10,8 @@
                }
 
 A triangle is cut as the rectangle around it (`rectangle.py`); a block that is outside of it as a whole does nothing.
-In steps of ``c`` the iterator is ``c`` times the number of the turn behind, or before, its first value.
+In steps of ``c`` the iterator is ``c`` times the number of the turn behind, or before, its first value; where such a
+loop's range depends on others, it counts its turns (`numbered.py`).
 
 One name a loop, outermost first; each is an integer parameter of the function, and the tool chooses its value where
 the caller does not.  A number in its place is the extent of all blocks.  Everything after the parser sees the second
@@ -19,7 +20,7 @@ form.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import prod
 
 from comprehensive.diagnostics import DiagnosticSink, Span
@@ -40,6 +41,7 @@ from comprehensive.metafork.ast import (
     Stmt,
 )
 from comprehensive.metafork.fresh import Namer
+from comprehensive.metafork.numbered import Numbered, numbered, placed
 from comprehensive.metafork.rectangle import Ends, Rectangle, plus, possible, rectangular
 from comprehensive.metafork.reserved import why_reserved
 from comprehensive.metafork.scalar_types import promote
@@ -67,11 +69,22 @@ def blocked(
     An extent is the name of a parameter, which is chosen, or a number, which is not.
     ``taken`` are names that iterators must not have; ``unsteady`` those that host code declares again or changes.
     """
+    shape, counted = Rectangle((), ()), Numbered((), {})
     match body:
         case (MetaFor() as outermost,):
-            shape = rectangular([_to_its_bound(loop) for loop in perfect_run(outermost)])
+            written = [_to_its_bound(loop) for loop in perfect_run(outermost)]
+            shape = rectangular(written)
+            counted = numbered(written, Namer(taken))
+            other = rectangular(counted.loops)
+            assigned = (
+                s for loop, _ in counted.values.values() for s in written[-1].body if _changes(s, loop)
+            )
+            if _are_independent(other.loops) and not any(assigned):
+                shape = other
+            else:
+                counted = Numbered((), {})
         case _:
-            shape = Rectangle((), ())
+            pass
     run = shape.loops
     inner = run[-1].body if run else body
     if not run or any(isinstance(s, MetaFor) for s in statements_in(inner)):
@@ -123,7 +136,18 @@ def blocked(
         return body
     if not all([_can_be_cut(loop, run, inner, sink) for loop in run]):
         return body
-    return _cut(shape, extents, inner, taken)
+    own = (Declare(ScalarType.INT, p.iterator, initial=v, span=p.span) for p, v in counted.values.values())
+    return _cut(shape, extents, (*own, *inner), taken | counted.values.keys(), counted)
+
+
+def _are_independent(run: Sequence[MetaFor]) -> bool:
+    """Whether no range reads an iterator of the run."""
+    iterators = {loop.iterator for loop in run}
+    return not any(iterators & {*names(loop.start), *names(loop.bound)} for loop in run)
+
+
+def _changes(statement: Stmt, loop: MetaFor) -> bool:
+    return any(_assigns(s, loop.iterator) for s in statements_in((statement,)))
 
 
 def _count(number: int, what: str) -> str:
@@ -188,12 +212,14 @@ def _cut(
     extents: Sequence[Name | IntLiteral],
     inner: tuple[Stmt, ...],
     taken: frozenset[str],
+    counted: Numbered,
 ) -> tuple[Stmt, ...]:
     name, run = Namer(taken), shape.loops
     blocks = [name(_own(loop.iterator, "block")) for loop in run]
     threads = [name(_own(loop.iterator, "thread")) for loop in run]
     values: list[Stmt] = []
     cuts: list[Cut] = []
+    places: dict[str, Expr] = {}
     inside: list[Expr] = []
     ends: dict[str, Ends] = {}
     for loop, extent, block, thread in zip(run, extents, blocks, threads, strict=True):
@@ -201,7 +227,8 @@ def _cut(
         kind = promote(loop.type)
         value = _place(loop, kind, block, extent, thread)
         values.append(Declare(kind, loop.iterator, initial=value, span=loop.span))
-        cuts.append(Cut(loop.iterator, value))
+        places[loop.iterator] = value
+        cuts.append(_cut_of(loop, places, counted))
         # Behind the last one of 32 bits an unsigned iterator would be at its first values again, and so would one in
         # larger steps.
         reached: Expr = Name(loop.iterator)
@@ -220,6 +247,14 @@ def _cut(
     for loop, extent, block, cut in reversed(list(zip(run, extents, blocks, cuts, strict=True))):
         body = (MetaFor(ScalarType.INT, block, ZERO, "<", _blocks(loop, extent), ONE, body, loop.span, cut),)
     return body
+
+
+def _cut_of(loop: MetaFor, places: Mapping[str, Expr], counted: Numbered) -> Cut:
+    """The loop of the program of which a cut one is, with the value of its iterator."""
+    if loop.iterator not in counted.values:
+        return Cut(loop.iterator, places[loop.iterator])
+    program, value = counted.values[loop.iterator]
+    return Cut(program.iterator, placed(value, places))
 
 
 def _place(loop: MetaFor, kind: ScalarType, block: str, extent: Name | IntLiteral, thread: str) -> Expr:
