@@ -162,3 +162,14 @@ def _check_host_data(function: Function, host: HostNames, sink: DiagnosticSink) 
                 help="arrays live on the device while the function runs: do it in a region, or before the call; "
                 "pointers to them may be copied, moved and compared",
             )
+    used = {name for region in function.regions for name in arrays(region.body)}
+    for parameter in function.parameters:
+        name = parameter.name
+        if len(parameter.dims) > 1 and name in host.mentions and name not in used:
+            sink.error(
+                "CF0215",
+                f"host code uses '{name}', an array of several dimensions that no region uses",
+                host.mentions[name],
+                help=f"the launcher has the address of its first element: pass '{parameter.type.value} *{name}' and "
+                f"write the places of elements, as in '{name}[i*n + j]'",
+            )
