@@ -154,13 +154,13 @@ class _Tile(Struct, frozen=True, dict=True):
         return len(self.kernel.limits) - len(self.tile.batch) - len(self.tile.coordinates)
 
     def _block(self, together: int, steps: int, *, cut: bool, rest: int = 0, rows: int = 0) -> Work:
+        """Return the work of a block, the mean of those at all places that are looked at."""
         total = Work()
-        for place in self._places:
-            at = replace(self, place=place)
+        for at in self._at_places:
             values = at._values(steps, rest, rows, cut=cut)
             number = at._number_of(values, cut=cut)
             total = total + block_work(self.kernel, values, self._shape(), (number,), together)
-        return total * (1 / len(self._places))
+        return total * (1 / len(self._at_places))
 
     def _values(self, steps: int, rest: int, rows: int, *, cut: bool) -> dict[str, Any]:
         """Return values of constants and parameters.
@@ -260,10 +260,10 @@ class _Tile(Struct, frozen=True, dict=True):
         return length * (self.place if c is self._compared[-1] else PLACES // 2) // PLACES // step
 
     @cached_property
-    def _places(self) -> tuple[int, ...]:
-        """The places in a row that are looked at: where conditions ask for them, one before its middle and one behind
-        it, of which a triangle has one."""
-        return (1, PLACES - 1) if self._rows or self._compared else (1,)
+    def _at_places(self) -> tuple[_Tile, ...]:
+        """The tile at the places in a row that are looked at: where conditions ask for them, one before its middle and
+        one behind it, of which a triangle has one."""
+        return (self, replace(self, place=PLACES - 1)) if self._rows or self._compared else (self,)
 
     @cached_property
     def _conditions(self) -> tuple[Expr, ...]:
