@@ -54,7 +54,7 @@ FROM_ELSEWHERE = {
     "product": ("cf_product", COUNT),
     "resident_blocks": ("cf_resident", COUNT),
 }
-"""What functions of other modules, which return counts, are called in C, and what they take."""
+"""Functions of other modules, which return counts: their names in C, and the type that they take."""
 ONE_OF_TWO = {"min": {COUNT: "cf_least", INTEGER: "cf_fewer"}, "max": {COUNT: "cf_most", INTEGER: "cf_more"}}
 SINGULAR = {
     "contexts": "context",

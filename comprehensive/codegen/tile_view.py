@@ -203,14 +203,14 @@ def _steps(plan: TilePlan, instance: Instance, limits: Sequence[str]) -> tuple[s
     if length == 1:
         return _product([*outer, _sum(done)]), "", ""
     mean_rest = plan.mean_rest(instance)
-    if mean_rest is not None:
-        (last,) = done
-        whole = _product([*outer, f"{last} / {length}"])
-        return whole, _product(outer or ["1"]), _product([*outer, str(mean_rest)])
-    rests = [f"{n} % {length}" for n in done]
+    if mean_rest is None:
+        rests = [f"{n} % {length}" for n in done]
+        parts = [f"(cf_count)({rest} != 0)" for rest in rests]
+    else:
+        rests, parts = [str(mean_rest)] * len(done), ["1"] * len(done)
     return (
         _product([*outer, _sum([f"{n} / {length}" for n in done])]),
-        _product([*outer, _sum([f"(cf_count)({rest} != 0)" for rest in rests])]),
+        _product([*outer, _sum(parts)]),
         _product([*outer, _sum(rests)]),
     )
 
