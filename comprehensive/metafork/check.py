@@ -163,13 +163,17 @@ def _check_host_data(function: Function, host: HostNames, sink: DiagnosticSink) 
                 "pointers to them may be copied, moved and compared",
             )
     used = {name for region in function.regions for name in arrays(region.body)}
-    for parameter in function.parameters:
-        name = parameter.name
-        if len(parameter.dims) > 1 and name in host.mentions and name not in used:
+    unused = {p.name for p in function.parameters if p.is_data and p.name not in used}
+    of_rows = {p.name for p in function.parameters if len(p.dims) > 1}
+    of_rows |= {p.name for region in function.regions for p in region.pointers if len(p.dims) > 1}
+    for place, bases in host.pointed:
+        name = place.text
+        if bases and bases <= unused and name in of_rows and name not in reported:
+            reported.add(name)
             sink.error(
                 "CF0215",
-                f"host code uses '{name}', an array of several dimensions that no region uses",
-                host.mentions[name],
-                help=f"the launcher has the address of its first element: pass '{parameter.type.value} *{name}' and "
-                f"write the places of elements, as in '{name}[i*n + j]'",
+                f"host code uses '{name}', which points to rows that no region uses",
+                place,
+                help="the launcher has the address of the first element: pass a pointer to an element, as in "
+                f"'float *{name}', and write the places of elements, as in '{name}[i*n + j]'",
             )

@@ -165,6 +165,7 @@ CASES: dict[str, tuple[str, str]] = {
     "missing argument": ("CF0214", in_threads("c[0] = §fmaxf(r);")),
     "data in host code": ("CF0215", in_host("  §c[0] = 0;")),
     "rows of an array that no region uses": ("CF0215", in_host("  §a[0][1] = 0;")),
+    "rows behind a pointer": ("CF0215", in_host("  float (*r)[n] = a + 1; §r[0][1] = 0;")),
     "data handed to a function": ("CF0215", in_host("  init(§c, n);")),
     "data through a pointer": ("CF0215", in_host("  float *p = c; §p[0] = 1;")),
     "data of a pointer that a function of the file reads": (
