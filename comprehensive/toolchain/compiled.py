@@ -11,6 +11,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import os
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -66,7 +67,7 @@ def without_times(log: str) -> str:
 
 def remember(cache: Cache, key: str, compiled: Compiled, dependencies: Sequence[Path] = ()) -> None:
     """Keeps an answer that holds as long as the files that it was made from, besides what is in the key, do."""
-    hashes = {str(path): _file_hash(path) for path in dependencies}
+    hashes = {path: _file_hash(path) for path in map(str, dependencies)}
     if None in hashes.values():
         # A file that went away meanwhile: the answer cannot be checked later.
         return
@@ -81,7 +82,7 @@ def recall(cache: Cache, key: str) -> Compiled | None:
     if entry is None:
         return None
     document = json.loads(entry)
-    if any(_file_hash(Path(path)) != digest for path, digest in document["dependencies"].items()):
+    if any(_file_hash(path) != digest for path, digest in document["dependencies"].items()):
         return None
     return Compiled(base64.b64decode(document["output"]), document["log"])
 
@@ -97,15 +98,16 @@ def dependencies(makefile: str, directory: Path) -> tuple[Path, ...]:
     return tuple(directory / name for name in names)
 
 
-def _file_hash(path: Path) -> str | None:
+def _file_hash(path: str) -> str | None:
+    # Paths stay text, which is several times as fast: each kernel asks for all headers of the toolkit.
     try:
-        state = path.stat()
+        state = os.stat(path)
         return _hash_of_state(path, (state.st_ino, state.st_size, state.st_mtime_ns, state.st_ctime_ns))
     except OSError:
         return None
 
 
 @cache
-def _hash_of_state(path: Path, state: tuple[int, ...]) -> str:
+def _hash_of_state(path: str, state: tuple[int, ...]) -> str:
     """The hash of a file in a state, which is read once: all kernels are made from the same headers of the toolkit."""
-    return hashlib.sha256(path.read_bytes()).hexdigest()
+    return hashlib.sha256(Path(path).read_bytes()).hexdigest()
