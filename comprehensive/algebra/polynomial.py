@@ -318,8 +318,8 @@ class Polynomial:
 
     def __hash__(self) -> int:
         if self._hash is None:
-            # A constant equals its number, so it hashes like it.
-            self._hash = hash(self.sort_key) if self._names else hash(self.constant_value())
+            # A constant equals its number, so it hashes like it; flint writes equal polynomials in equal text.
+            self._hash = hash(str(self._value)) if self._names else hash(self.constant_value())
         return self._hash
 
     def __bool__(self) -> bool:
