@@ -11,10 +11,11 @@ A choice is recognised by what it decides, and not by how its comparison is writ
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from comprehensive.algebra import Polynomial
-from comprehensive.loops.integers import Ring
+from comprehensive.loops.access import substitute
+from comprehensive.loops.integers import ONE, ZERO, Ring, written_anew
 from comprehensive.metafork.ast import Binary, Conditional, Expr, Unary
 
 MOST = 16
@@ -68,3 +69,24 @@ def least_of(ring: Ring, value: Polynomial) -> Sequence[Polynomial]:
         found = [p for each in chosen for p in least_of(ring, rest + factor * ring.read(each))]
         return [value] if len(found) > MOST else list(dict.fromkeys(found))
     return [value]
+
+
+def largest(ring: Ring, value: Polynomial, limits: Mapping[str, Expr]) -> Expr | None:
+    """Return the largest value where names run from 0 to below their limits; None where that is not known."""
+    places: dict[str, Expr] = {}
+    for name, limit in limits.items():
+        sign = slope(ring, value, name)
+        if sign is None:
+            return None
+        places[name] = Binary("-", limit, ONE) if sign > 0 else ZERO
+    return written_anew(substitute(ring.write(value), places))
+
+
+def slope(ring: Ring, value: Polynomial, name: str) -> int | None:
+    """Return -1, 0 or 1 by how a value changes with a name in which it is linear; None where that is not known."""
+    if name not in ring.names_in(value):
+        return 0
+    step = value.coefficient(name, 1) if value.degree(name) == 1 else None
+    if step is None or not step.is_constant or name in ring.names_in(value.coefficient(name, 0)):
+        return None
+    return 1 if step.constant_value() > 0 else -1

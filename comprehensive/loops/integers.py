@@ -124,3 +124,9 @@ def sum_of_addends(terms: list[tuple[int, Expr]]) -> Expr:
         elif term != ZERO:
             total = Unary("-", term) if total == ZERO else Binary("-", total, term)
     return total
+
+
+def written_anew(expr: Expr) -> Expr:
+    """Return an integer expression as its polynomial is written: ``t - lo + lo`` is ``t``."""
+    ring = Ring()
+    return ring.write(ring.read(expr))

@@ -21,6 +21,7 @@ from comprehensive.counters.registers import tile_registers
 from comprehensive.kernel_ir.kernel import Comment, Kernel, KernelParameter, Source
 from comprehensive.kernel_ir.terms import size_of
 from comprehensive.loops.access import names_read
+from comprehensive.loops.extremes import slope
 from comprehensive.loops.integers import Ring, addends
 from comprehensive.loops.ir import Coordinate, Nest, RegisterTile
 from comprehensive.machine.cost import TileWork
@@ -43,7 +44,6 @@ from comprehensive.model.block import Walk, block_work
 from comprehensive.model.values import stride, wide_value
 from comprehensive.records import replace
 from comprehensive.schedule.context import TileContext
-from comprehensive.schedule.equalize import slope
 from comprehensive.schedule.instances import MOST_REGISTERS, REGISTERS
 from comprehensive.schedule.operands import loops_of
 from comprehensive.schedule.predicate import edges

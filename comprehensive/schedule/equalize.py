@@ -24,7 +24,8 @@ from comprehensive.algebra import Polynomial
 from comprehensive.kernel_ir.kernel import BLOCK_FIRST, BLOCK_STEPS
 from comprehensive.kernel_ir.terms import conjunction, constant, least
 from comprehensive.loops.access import names_read
-from comprehensive.loops.integers import ONE, ZERO, Ring
+from comprehensive.loops.extremes import largest, slope
+from comprehensive.loops.integers import ONE, ZERO, Ring, written_anew
 from comprehensive.loops.ir import Alternative, Nest, RegisterTile, StepRange
 from comprehensive.loops.rewrite import map_indices, substitute
 from comprehensive.metafork.ast import Binary, Call, Expr, For, Index, IntLiteral, Name, ScalarType, Stmt
@@ -76,15 +77,14 @@ class _Uneven(Struct, frozen=True):
         ring = Ring()
         first = self._shift(ring)
         behind = first + ring.read(loop.bound)
-        most = self._most(ring, behind)
-        if most is None or self._most(ring, -first) is None:
+        most = largest(ring, behind, self._points)
+        if most is None or largest(ring, -first, self._points) is None:
             return None
         steps = StepRange(ring.write(first), ring.write(behind), loop.bound)
         body = loop.body
         if steps.first != ZERO:
             moved = Binary("-", Name(loop.iterator), steps.first)
-            body = tuple(map_expressions(body, lambda expr: substitute(expr, {loop.iterator: moved})))
-            body = _simplified(body)
+            body = with_moved_iterator(body, loop.iterator, moved)
         return replace(loop, bound=most, body=body), steps
 
     def _shift(self, ring: Ring) -> Polynomial:
@@ -106,17 +106,6 @@ class _Uneven(Struct, frozen=True):
                     if apart != Polynomial.constant(0):
                         return apart if rises else Polynomial.constant(0)
         return Polynomial.constant(0)
-
-    def _most(self, ring: Ring, value: Polynomial) -> Expr | None:
-        """Return the largest value at any point; None where that is not known."""
-        places: dict[str, Expr] = {}
-        for name, limit in self._points.items():
-            sign = slope(ring, value, name)
-            if sign is None:
-                return None
-            places[name] = Binary("-", limit, ONE) if sign > 0 else ZERO
-        again = Ring()
-        return again.write(again.read(substitute(ring.write(value), places)))
 
 
 def mean_steps(tile: RegisterTile) -> Expr | None:
@@ -142,24 +131,11 @@ def mean_steps(tile: RegisterTile) -> Expr | None:
     return Binary("/", ring.write(sum(corners, Polynomial.constant(0))), IntLiteral(len(corners)))
 
 
-def slope(ring: Ring, value: Polynomial, name: str) -> int | None:
-    """Return -1, 0 or 1 by how a value changes with a name in which it is linear; None where that is not known."""
-    if name not in ring.names_in(value):
-        return 0
-    step = value.coefficient(name, 1) if value.degree(name) == 1 else None
-    if step is None or not step.is_constant or name in ring.names_in(value.coefficient(name, 0)):
-        return None
-    return 1 if step.constant_value() > 0 else -1
-
-
-def _simplified(body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
-    """Return statements with their subscripts written anew: ``a[j - i + i]`` is ``a[j]``."""
-
-    def written(subscript: Expr) -> Expr:
-        ring = Ring()
-        return ring.write(ring.read(subscript))
-
-    return map_indices(body, lambda e: replace(e, subscripts=tuple(map(written, e.subscripts))))
+def with_moved_iterator(body: tuple[Stmt, ...], iterator: str, value: Expr) -> tuple[Stmt, ...]:
+    """Return statements with a value in the place of an iterator, and subscripts written anew: of ``a[j + i]`` for
+    ``j - i`` there is ``a[j]``."""
+    moved = map_expressions(body, lambda expr: substitute(expr, {iterator: value}))
+    return map_indices(moved, lambda e: replace(e, subscripts=tuple(map(written_anew, e.subscripts))))
 
 
 def is_inside(nest: Nest, tile: RegisterTile, loop: For, reference: Index) -> bool:

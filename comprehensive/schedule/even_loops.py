@@ -21,11 +21,10 @@ from msgspec import Struct
 from comprehensive.algebra import Polynomial
 from comprehensive.kernel_ir.terms import conjunction
 from comprehensive.loops.access import names_read
-from comprehensive.loops.extremes import larger, least_of
+from comprehensive.loops.extremes import larger, largest, least_of
 from comprehensive.loops.integers import ONE, ZERO, Ring
 from comprehensive.loops.ir import Alternative, Nest, RegisterTile
 from comprehensive.loops.rewrite import substitute
-from comprehensive.loops.traverse import map_indices
 from comprehensive.metafork.ast import (
     Binary,
     Conditional,
@@ -38,11 +37,11 @@ from comprehensive.metafork.ast import (
     Stmt,
     Unary,
 )
-from comprehensive.metafork.rewrite import map_expressions, with_bodies
+from comprehensive.metafork.rewrite import with_bodies
 from comprehensive.metafork.walk import elements_in, subexpressions
 from comprehensive.records import replace
 from comprehensive.schedule.conditions_inside import conditions_inside, under
-from comprehensive.schedule.equalize import slope
+from comprehensive.schedule.equalize import with_moved_iterator
 from comprehensive.schedule.legality import types_in
 
 
@@ -146,7 +145,7 @@ class _Even(Struct, frozen=True):
         same = [count for count in counts if ring.names_in(count) <= self._scalars]
         bound = ring.write(same[0]) if same else None
         if bound is None and shift.is_constant:
-            bound = next(filter(None, (self._most(ring, count) for count in counts)), None)
+            bound = next(filter(None, (largest(ring, count, self.limits) for count in counts)), None)
         if bound is None:
             return None
         starts = [start for start in least_of(ring, -shift) if start != Polynomial.constant(0)]
@@ -155,26 +154,6 @@ class _Even(Struct, frozen=True):
             Binary("<", Name(loop.iterator), ring.write(count)) for count in counts if count not in same[:1]
         ]
         moved = ring.write(iterator - shift)
-        body = map_expressions(loop.body, lambda expr: substitute(expr, {loop.iterator: moved}))
-        body = map_indices(
-            tuple(body), lambda e: replace(e, subscripts=tuple(map(_simplified, e.subscripts)))
-        )
+        body = with_moved_iterator(loop.body, loop.iterator, moved)
         inside = under(conjunction(conditions), body, self.types, stores=self.stores)
         return None if inside is None else replace(loop, bound=bound, body=inside)
-
-    def _most(self, ring: Ring, value: Polynomial) -> Expr | None:
-        """Return the largest value at any point and in any step; None where that is not known."""
-        places: dict[str, Expr] = {}
-        for name, limit in self.limits.items():
-            sign = slope(ring, value, name)
-            if sign is None:
-                return None
-            if name in ring.names_in(value):
-                places[name] = Binary("-", limit, ONE) if sign > 0 else ZERO
-        return _simplified(substitute(ring.write(value), places))
-
-
-def _simplified(expr: Expr) -> Expr:
-    """Return the expression written anew: `a[t - lo + lo]` is `a[t]`."""
-    ring = Ring()
-    return ring.write(ring.read(expr))

@@ -6,7 +6,7 @@ from itertools import product
 
 import pytest
 
-from comprehensive.loops.extremes import at_least_zero, larger, least_of, lesser
+from comprehensive.loops.extremes import at_least_zero, larger, largest, least_of, lesser
 from comprehensive.loops.integers import Ring
 from comprehensive.metafork.ast import Binary, Conditional, Expr, IntLiteral, Name, Unary
 from comprehensive.metafork.c_integers import OPERATORS
@@ -89,3 +89,12 @@ def test_comparisons_hold_where_their_polynomials_are_not_negative(operator: str
         assert found is not None
         written = ring.write(found)
         assert all((_value(written, at) >= 0) == bool(_value(comparison, at)) for at in PLACES)
+
+
+def test_the_largest_value_below_limits_is_at_the_ends_that_slopes_lead_to():
+    ring, limits = Ring(), {"i": Name("n"), "j": Name("m")}
+    found = largest(ring, ring.read(expr("3*i - 2*j + k")), limits)
+    assert found is not None
+    assert ring.read(found) == ring.read(expr("3*n - 3 + k"))
+    assert largest(ring, ring.read(expr("k - i")), limits) == Name("k")
+    assert largest(ring, ring.read(expr("i*j")), limits) is None
