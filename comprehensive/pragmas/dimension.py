@@ -11,12 +11,12 @@ from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
 
+from comprehensive.loops.access import substitute
 from comprehensive.loops.ir import AXES
 from comprehensive.loops.normalize.counting import counted_from_zero
 from comprehensive.metafork.ast import Expr, For, IntLiteral, MetaFor, Name, ScalarType, Stmt
 from comprehensive.metafork.fresh import Namer
 from comprehensive.metafork.rectangle import rectangular
-from comprehensive.metafork.rewrite import map_expression
 from comprehensive.metafork.walk import names
 from comprehensive.records import replace
 
@@ -74,17 +74,12 @@ def grid_of(run: Sequence[Dimension]) -> tuple[MetaFor, ...] | None:
     """The loops as they count, with ranges over each other's counters; None where the ranges are no rectangle and have
     none around them that is seen."""
     values: dict[str, Expr] = {}
-
-    def counted(expression: Expr) -> Expr:
-        return map_expression(expression, lambda e: values.get(e.identifier, e) if isinstance(e, Name) else e)
-
     loops: list[MetaFor] = []
     for each in run:
-        loops.append(
-            replace(each.counted, start=counted(each.counted.start), bound=counted(each.counted.bound))
-        )
+        start, bound = (substitute(side, values) for side in (each.counted.start, each.counted.bound))
+        loops.append(replace(each.counted, start=start, bound=bound))
         if each.value is not None:
-            values[each.iterator] = counted(each.value)
+            values[each.iterator] = substitute(each.value, values)
     iterators = {loop.iterator for loop in loops}
     ranges = (part for loop in rectangular(loops).loops for part in (loop.start, loop.bound))
     return None if any(iterators & set(names(part)) for part in ranges) else tuple(loops)
