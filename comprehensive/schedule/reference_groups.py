@@ -171,6 +171,8 @@ class _References(Struct):
                     raise NoBoxError(
                         f"the loops assign other elements of '{self._called(target)}' in each step"
                     )
+                if self._names(target) & self._computed:
+                    raise NoBoxError(f"a subscript of '{self._called(target)}' is computed by the point")
                 if statement not in statements_in(self.path[-1].body):
                     raise NoBoxError(f"'{self._called(target)}' is assigned between the loops")
         return found
@@ -393,6 +395,11 @@ class _References(Struct):
         return {loop.iterator for loop in self.path} | set(_inner(self.path[-1]))
 
     @property
+    def _computed(self) -> set[str]:
+        """The variables of a point, which may have another value in each step."""
+        return {s.name for s in statements_in(self.body) if isinstance(s, Declare)}
+
+    @property
     def _points(self) -> set[str]:
         return {c.name for c in self.tile.coordinates}
 
@@ -401,9 +408,8 @@ class _References(Struct):
 
     def _variables(self, reference: Index) -> frozenset[str]:
         """Return the names that a reference reads and that are not the same for all points, and in all steps."""
-        computed = {s.name for s in statements_in(self.body) if isinstance(s, Declare)}
         inside = any(map(reads_data, reference.subscripts))
-        if inside or self._names(reference) & computed:
+        if inside or self._names(reference) & self._computed:
             raise NoBoxError(
                 f"a subscript of '{self._called(reference)}' is computed by the point or read from data"
             )

@@ -416,6 +416,10 @@ def test_a_step_does_every_multiply_add_of_its_tile_and_reads_its_boxes_once() -
             "for (int l = 0; l < p; l++) for (int r = 0; r < k; r++) c[i][j] += l;",
             "read nothing that changes",
         ),
+        (
+            "int q = 0; for (int l = 0; l < k; l++) { d[i][j][q] = a[l][i+l]; if (b[l] > 0) q++; }",
+            "a subscript of 'd' is computed by the point",
+        ),
     ],
 )
 def test_what_is_no_box_says_why(body: str, reason: str) -> None:
