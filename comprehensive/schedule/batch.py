@@ -7,7 +7,9 @@ on where they stand: ``c[y0][b][y1] += a[y0][b][k] * x[k][b][y1]`` is the same b
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
+from itertools import combinations
 
 from comprehensive.loops.access import names_read
 from comprehensive.loops.ir import Batch, Coordinate, RegisterTile
@@ -22,14 +24,23 @@ def with_inner(tile: RegisterTile, number: int) -> RegisterTile:
 
 
 def with_shared(tile: RegisterTile, number: int) -> RegisterTile:
-    """The tile over the innermost coordinate and ``number - 1`` others, first of all the innermost of those along which
-    its loops share what they read, or all that it has; the others are a batch."""
+    """The tile over the innermost coordinate and ``number - 1`` others, or all that it has; the others are a batch.
+
+    Of tiles as long along each coordinate it is the one for which the loops read the fewest elements, as elements of
+    ``a[y0][k]`` along one coordinate are fewer than those of ``b[k][y1][y2]`` along two; else the innermost one.
+    """
     *others, last = tile.coordinates
     loops = [s for a in tile.alternatives for s in statements_in(a.body) if isinstance(s, For)]
-    read = [names_read(element) for element in elements_in(loops)]
-    shared = [c for c in others if any(c.name not in names for names in read)]
-    taken = sorted(others, key=lambda c: (c in shared, others.index(c)))[max(0, len(others) - number + 1) :]
-    return _with(tile, (*(c for c in others if c in taken), last))
+    read = [names_read(element) for element in set(elements_in(loops))]
+
+    def elements_read(inner: Sequence[Coordinate]) -> tuple[int, ...]:
+        """Return how many references there are to elements along all of the coordinates, along one less, and so on."""
+        along = Counter(sum(c.name in names for c in inner) for names in read)
+        return tuple(along[count] for count in range(len(inner), 0, -1))
+
+    innermost_first = combinations(reversed(others), min(number - 1, len(others)))
+    tiles = [(*reversed(found), last) for found in innermost_first]
+    return _with(tile, min(tiles, key=elements_read))
 
 
 def _with(tile: RegisterTile, inner: Sequence[Coordinate]) -> RegisterTile:

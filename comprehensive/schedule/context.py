@@ -165,7 +165,8 @@ class TileContext(Struct, frozen=True):
 
     def bound(self, loop: For) -> Expr:
         """Return what the kernel calls the bound of a serial loop."""
-        loops = list(self.limits.items())[len(self.tile.coordinates) :]
+        coordinates, batch = len(self.tile.coordinates), len(self.tile.batch)
+        loops = list(self.limits.items())[coordinates : len(self.limits) - batch]
         return next((Name(name) for name, bound in loops if bound == loop.bound), loop.bound)
 
     def of_loop(self, number: int) -> TileContext:
