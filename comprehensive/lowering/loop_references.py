@@ -97,6 +97,11 @@ def with_names(loop: For[KernelStmt], types: Types, names: Mapping[Index, str]) 
     return _Walk(types, assigned_scalars((loop,)), _naming(names)).loop(loop, ALWAYS, {})
 
 
+def with_reads(loop: For[KernelStmt], types: Types, names: Mapping[Index, Expr]) -> For[KernelStmt]:
+    """The loop with something else in place of what it reads; references are as :func:`references_of` gives them."""
+    return _Walk(types, assigned_scalars((loop,)), _reading(names)).loop(loop, ALWAYS, {})
+
+
 _OnReference = Callable[[Index, Index, bool, bool, Reached], Expr]
 """Called with a reference as it is, with scalars of the loop put in, whether it is written and whether that is atomic,
 and when it happens; returns what takes its place."""
@@ -117,6 +122,13 @@ def _naming(names: Mapping[Index, str]) -> _OnReference:
         return Name(names[full]) if full in names else index
 
     return named
+
+
+def _reading(names: Mapping[Index, Expr]) -> _OnReference:
+    def read(index: Index, full: Index, is_write: bool, atomic: bool, reached: Reached) -> Expr:
+        return index if is_write else names.get(full, index)
+
+    return read
 
 
 def runs(loop: For[KernelStmt]) -> Expr:

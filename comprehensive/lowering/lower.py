@@ -61,6 +61,7 @@ from comprehensive.lowering.copies import (
 )
 from comprehensive.lowering.held import Pointers, with_held_elements
 from comprehensive.lowering.interchange import with_updates_inside
+from comprehensive.lowering.load_ahead import LoadAhead, walks_of
 from comprehensive.lowering.placement import PlacedTile, Placement, place_tiles
 from comprehensive.lowering.slanted import Slanted
 from comprehensive.metafork.ast import (
@@ -102,7 +103,7 @@ def _lowered(variant: Variant, name: str) -> Kernel:
     taken = declared_names(nest)
     placement = place_tiles(nest, taken)
     lowering = _Lowering.of(nest, placement, taken)
-    body = without_unused(lowering.held(lowering.body()))
+    body = without_unused(lowering.ahead(lowering.held(lowering.body())))
     body = without_aliases(body, {loop.iterator for loop in (*nest.grid, *nest.thread_loops)})
     parameters = lowering.parameters(body)
     body = spliced(folded(body, parameters), parameters)
@@ -207,10 +208,21 @@ class _Lowering(Struct, frozen=True):
             {a.name: a.type for a in self.nest.arrays if a.name in written},
             {p.pointer: p.type for band in self.placement.bands for p in band},
         )
-        known = {s.name: s.type for s in self.nest.scalars} | {a.name: a.type for a in self.nest.arrays}
-        known |= {p.name: p.type for strides in self.strides.arrays.values() for p in strides}
         positive = {s.name for s in self.nest.with_role(Role.PROGRAM)}
-        return with_held_elements(body, pointers, types_in_kernel(body, known), positive, self.fresh)
+        return with_held_elements(body, pointers, types_in_kernel(body, self._types()), positive, self.fresh)
+
+    def ahead(self, body: tuple[KernelStmt, ...]) -> tuple[KernelStmt, ...]:
+        """The body with loads ahead where threads walk along loops in order."""
+        walks = walks_of(self.nest, self.fresh)
+        if not walks:
+            return body
+        arrays = {a.name: a for a in self.nest.arrays}
+        return LoadAhead(walks, arrays, types_in_kernel(body, self._types()), self.fresh).body(body)
+
+    def _types(self) -> dict[str, ScalarType]:
+        """The types of the names that a kernel does not declare."""
+        known = {s.name: s.type for s in self.nest.scalars} | {a.name: a.type for a in self.nest.arrays}
+        return known | {p.name: p.type for strides in self.strides.arrays.values() for p in strides}
 
     def _thread_iterators(self, placed: Sequence[PlacedTile]) -> tuple[Declare, ...]:
         rank = self.names.block_rank
