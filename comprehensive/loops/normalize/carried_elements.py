@@ -6,9 +6,20 @@
         -->  float y_before = x[0];  y[0] = y_before;
              for (j = 1; j < n; j++) { y_before = y_before + x[j];  y[j] = y_before; }
 
-which is how sums so far are written with a scalar.  Legal where every turn stores one element of the array, reads the
-one that the turn before has stored, and no others that the loop stores; what a scalar of the element's type holds is
-what the element holds.  The first turn reads what has been stored in front of the loop, or the element.
+which is how sums so far are written with a scalar.  Where a turn stores under a condition that reads the element, the
+next turn reads what is there in any case, and nothing more is stored::
+
+    for (j = 1; j < n; j++) if (y[j - 1] < y[j]) y[j] = y[j - 1] + 1;
+        -->  float y_before = y[0];
+             for (j = 1; j < n; j++) {
+                 float y_here = y[j];
+                 if (y_before < y_here) { y_here = y_before + 1;  y[j] = y_here; }
+                 y_before = y_here;
+             }
+
+Legal where every turn stores one element of the array, or may, reads the one that the turn before has stored, and no
+others that the loop stores; what a scalar of the element's type holds is what the element holds.  The first turn reads
+what has been stored in front of the loop, or the element.
 """
 
 from __future__ import annotations
@@ -23,7 +34,7 @@ from comprehensive.loops.fold import fold
 from comprehensive.loops.ir import Array, Nest
 from comprehensive.loops.normalize.equality import same
 from comprehensive.loops.rewrite import all_names
-from comprehensive.loops.traverse import declared_names, expand_bands
+from comprehensive.loops.traverse import always_evaluated, declared_names, expand_bands
 from comprehensive.loops.types import ROUNDED_IN_MEMORY_ALONE, environment_of, type_of, with_declarations
 from comprehensive.metafork.ast import (
     Assign,
@@ -34,6 +45,7 @@ from comprehensive.metafork.ast import (
     Declare,
     Expr,
     For,
+    If,
     Index,
     IntLiteral,
     Name,
@@ -92,9 +104,34 @@ class _Held(Struct, frozen=True):
             return held if isinstance(expression, Index) and same(expression, read, types) else expression
 
         *early, store = map_expressions(loop.body[: place + 1], lambda e: map_expression(e, put))
-        assert isinstance(store, Assign)
-        update = store.value if store.operator == "=" else Binary(store.operator[:-1], stored, store.value)
-        steps = (Assign(held, "=", update, store.span), Assign(stored, "=", held, store.span))
+        match store:
+            case If(condition=condition, then=(Assign() as perhaps,)):
+                here = Name(self.name(f"{stored.array}_here"))
+
+                def is_here(expression: Expr) -> Expr:
+                    return (
+                        here
+                        if isinstance(expression, Index) and same(expression, stored, types)
+                        else expression
+                    )
+
+                update = map_expression(_updated(perhaps, stored), is_here)
+                then = (
+                    replace(perhaps, target=here, operator="=", value=update),
+                    replace(perhaps, operator="=", value=here),
+                )
+                steps: tuple[Stmt, ...] = (
+                    Declare(type, here.identifier, initial=stored, span=store.span),
+                    replace(store, condition=map_expression(condition, is_here), then=then),
+                    Assign(held, "=", here, store.span),
+                )
+            case Assign():
+                steps = (
+                    Assign(held, "=", _updated(store, stored), store.span),
+                    Assign(stored, "=", held, store.span),
+                )
+            case _:
+                raise ValueError("a loop stores by an assignment")
         changed = replace(loop, body=(*early, *steps, *loop.body[place + 1 :]))
         match before[-1:]:
             case [Assign(target=Index() as target, operator="=", value=value, atomic=False) as last] if same(
@@ -130,6 +167,12 @@ class _Held(Struct, frozen=True):
                     stored, loop.body, place
                 ):
                     pass
+                case If(
+                    condition=condition, then=(Assign(target=Index() as stored, atomic=False),), otherwise=()
+                ) if self._is_alone(stored, loop.body, place) and any(
+                    isinstance(e, Index) and same(e, stored, types) for e in always_evaluated(condition)
+                ):
+                    pass
                 case _:
                     continue
             if loop.iterator not in names_read(stored) or names_read(stored) & changing:
@@ -154,6 +197,11 @@ class _Held(Struct, frozen=True):
         others = (*body[:place], *body[place + 1 :])
         is_only_name = sum(a.pointer == array.pointer for a in self.arrays) == 1
         return is_only_name and stored.array not in arrays_assigned(others)
+
+
+def _updated(store: Assign, stored: Index) -> Expr:
+    """Return what an assignment to an element leaves there."""
+    return store.value if store.operator == "=" else Binary(store.operator[:-1], stored, store.value)
 
 
 def _at(element: Index, iterator: str, value: Expr) -> Index:

@@ -58,7 +58,8 @@ def test_the_element_of_the_turn_before_is_in_a_scalar(body: str) -> None:
 @pytest.mark.parametrize(
     "body",
     [
-        # Two turns before, another row, a store under a condition or to one element, and a read behind the store.
+        # Two turns before, another row, a store under a condition of other data or to one element, and a read behind
+        # the store.
         "for (int j = 2; j < n; j++) y[v][j] = y[v][j - 1] + y[v][j - 2];",
         "for (int j = 1; j < n; j++) y[v][j] = y[v][j - 1] + y[(v + 1) % m][j - 1];",
         "for (int j = 1; j < n; j++) if (x[v][j] > 0) y[v][j] = y[v][j - 1];",
@@ -69,6 +70,16 @@ def test_the_element_of_the_turn_before_is_in_a_scalar(body: str) -> None:
 )
 def test_other_loops_stay(body: str) -> None:
     assert "y_before" not in text(body)
+
+
+def test_what_is_stored_under_a_condition_that_reads_it_is_there_in_any_case() -> None:
+    assert text(
+        "for (int j = n - 2; j >= 0; j--) if (y[v][j + 1] < y[v][j]) y[v][j] = d + y[v][j + 1];"
+    ).endswith(
+        "  float y_here = y[v][n - 2 - j];\n"
+        "  if (y_before < y_here) {\n    y_here = d + y_before;\n    y[v][n - 2 - j] = y_here;\n  }\n"
+        "  y_before = y_here;\n}\n"
+    )
 
 
 def test_elements_that_are_rounded_in_memory_stay() -> None:
