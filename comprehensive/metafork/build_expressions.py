@@ -256,8 +256,8 @@ def address_of(children: Children) -> Expr:
     sign, operand = children
     found = address(operand)
     if found is None:
-        text = "the address of a variable cannot be taken"
-        help = "let a function return its value, one function for each; elements of arrays are a[i], or &a[i]"
+        text = "the address of what is no local variable and no element of an array cannot be taken"
+        help = "copy it to a local variable of the region before, and take the address of that"
         sign.origin.sink.error("CF0113", text, sign.span, help=help)
         return operand
     return replace(found, span=span_of(children))

@@ -94,6 +94,11 @@ def declared_names(text: Sequence[Token]) -> frozenset[str]:
 
 def declarations(text: Sequence[Token]) -> Iterator[str]:
     """The same, each as often as it is declared."""
+    return (text[position].text for position in declared_at(text))
+
+
+def declared_at(text: Sequence[Token]) -> Iterator[int]:
+    """The positions of the names that a text of C declares."""
     depths: list[int] = []
     depth = 0
     for position, token in enumerate(text):
@@ -105,10 +110,10 @@ def declarations(text: Sequence[Token]) -> Iterator[str]:
         if token.type != "NAME":
             continue
         if _after_type(text, position):
-            yield token.text
+            yield position
             depths.append(depth)
         elif depths and depth == depths[-1] and _after_comma(text, position):
-            yield token.text
+            yield position
 
 
 def _after_type(text: Sequence[Token], position: int) -> bool:

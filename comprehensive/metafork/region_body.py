@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
+from comprehensive.metafork.addressed import with_addressed_as_arrays
 from comprehensive.metafork.ast import ScalarType, Stmt
 from comprehensive.metafork.foreign_words import report_foreign_words
 from comprehensive.metafork.grammar import parse
@@ -54,6 +55,7 @@ def region_body(
         for token in inside
         if token.type != "DIRECTIVE"
     ]
+    inside = with_addressed_as_arrays(inside)
     deep = too_deep_in_text(inside)
     if deep is None:
         end = Token("$END", "", closing.start, closing.start, closing.origin)
