@@ -45,6 +45,7 @@ from comprehensive.metafork.ast import (
     While,
 )
 from comprehensive.metafork.scalar_types import promote
+from comprehensive.metafork.terms import value_left
 from comprehensive.records import replace
 
 _Types: TypeAlias = defaultdict[str, ScalarType]
@@ -145,11 +146,9 @@ def _assignment(statement: Assign, types: _Types) -> Assign:
     """The operation of an update of a storage type is one in float, with its result rounded."""
     target = statement.target
     type = types[target.identifier if isinstance(target, Name) else target.array]
-    operator, value = statement.operator, statement.value
-    if type.is_storage and operator != "=":
-        operator, value = "=", Binary(operator[:-1], target, value, statement.span)
-    stored = _stored(value, type, types)
-    return replace(statement, target=_place(target, types), operator=operator, value=stored)
+    if type.is_storage:
+        statement = replace(statement, operator="=", value=value_left(statement))
+    return replace(statement, target=_place(target, types), value=_stored(statement.value, type, types))
 
 
 def _place(target: Name | Index, types: _Types) -> Name | Index:

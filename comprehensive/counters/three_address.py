@@ -41,6 +41,7 @@ from comprehensive.metafork.ast import (
 )
 from comprehensive.metafork.functions import MATH
 from comprehensive.metafork.scalar_types import common_type, promote
+from comprehensive.metafork.terms import value_left
 from comprehensive.metafork.walk import assigned_scalars, statements_in
 
 ADDRESS_WORDS = 2
@@ -297,10 +298,7 @@ class _Builder:
         if isinstance(target, Name):
             if target.identifier not in self._variables:
                 raise ValueError(f"{target.identifier!r} is assigned and not declared")
-            right = statement.value
-            if statement.operator != "=":
-                right = Binary(statement.operator[:-1], target, right)
-            self._assign(target.identifier, self.value(right))
+            self._assign(target.identifier, self.value(value_left(statement)))
             return
         value = self.value(statement.value)
         if statement.operator != "=" and not statement.atomic:

@@ -46,7 +46,8 @@ from comprehensive.metafork.ast import (
     Stmt,
 )
 from comprehensive.metafork.fresh import Namer
-from comprehensive.metafork.rewrite import with_bodies
+from comprehensive.metafork.rewrite import replace_statements, with_bodies
+from comprehensive.metafork.terms import value_left
 from comprehensive.metafork.walk import (
     arrays_assigned,
     assigned_scalars,
@@ -146,7 +147,7 @@ class LoadAhead(Struct, frozen=True):
         return tuple(result)
 
     def _walk(self, loop: For[KernelStmt]) -> Sequence[KernelStmt]:
-        loop = replace(loop, body=_spelled_out(loop.body))
+        loop = replace(loop, body=replace_statements(loop.body, _spelled_out))
         ahead = self._ahead(loop)
         words = sum(-(-self.arrays[e.array].type.size_bytes // WORD_BYTES) for e in ahead)
         together = next((turns for turns in MOST_TURNS if turns * words <= MOST_WORDS), 0)
@@ -210,18 +211,8 @@ class LoadAhead(Struct, frozen=True):
         return element.array in self.arrays and loop.iterator in names and is_known
 
 
-@overload
-def _spelled_out(body: Sequence[Stmt]) -> tuple[Stmt, ...]: ...
-@overload
-def _spelled_out(body: Sequence[KernelStmt]) -> tuple[KernelStmt, ...]: ...
-def _spelled_out(body: Sequence[KernelStmt]) -> tuple[KernelStmt, ...]:
-    """Statements in which elements that are updated are read like others: ``x[k] += v  -->  x[k] = x[k] + v``."""
-    result: list[KernelStmt] = []
-    for statement in body:
-        match statement:
-            case Assign(target=Index() as target, atomic=False) if statement.operator != "=":
-                value = Binary(statement.operator[:-1], target, statement.value)
-                result.append(replace(statement, operator="=", value=value))
-            case _:
-                result.append(with_bodies(statement, _spelled_out))
-    return tuple(result)
+def _spelled_out(statement: KernelStmt) -> tuple[KernelStmt]:
+    """A statement in which an element that is updated is read like others: ``x[k] += v  -->  x[k] = x[k] + v``."""
+    if isinstance(statement, Assign) and isinstance(statement.target, Index) and not statement.atomic:
+        return (replace(statement, operator="=", value=value_left(statement)),)
+    return (statement,)

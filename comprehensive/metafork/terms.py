@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from comprehensive.diagnostics import Span
-from comprehensive.metafork.ast import GENERATED, Binary, Expr, IntLiteral
+from comprehensive.metafork.ast import GENERATED, Assign, Binary, Expr, IntLiteral
 
 
 def plus(left: Expr, right: Expr) -> Expr:
@@ -37,6 +37,13 @@ def times(left: Expr, right: Expr) -> Expr:
             return IntLiteral(x * y)
         case _:
             return Binary("*", left, right)
+
+
+def value_left(statement: Assign) -> Expr:
+    """Return what an assignment leaves in its target, conversions aside: ``x + v`` of ``x += v``."""
+    if statement.operator == "=":
+        return statement.value
+    return Binary(statement.operator[:-1], statement.target, statement.value, statement.span)
 
 
 def product(factors: Sequence[Expr]) -> Expr:

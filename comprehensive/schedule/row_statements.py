@@ -21,7 +21,7 @@ from comprehensive.kernel_ir.terms import constant
 from comprehensive.metafork.ast import Assign, Binary, Expr, For, If, Index, IntLiteral, Name, Stmt
 from comprehensive.metafork.fresh import Namer
 from comprehensive.metafork.rewrite import map_expressions, with_bodies, with_operands, with_own_expressions
-from comprehensive.metafork.terms import plus
+from comprehensive.metafork.terms import plus, value_left
 from comprehensive.records import replace
 from comprehensive.schedule.context import TileContext
 from comprehensive.schedule.phases import Ordered
@@ -101,12 +101,11 @@ class RowStatements(Struct, frozen=True):
             return (If(self.is_there, (replace(statement, target=memory, value=value),)),)
         row, behind = found
         element = self.element(row, Name(loop.iterator) if place is None else place, behind)
-        if statement.operator != "=":
-            value = Binary(statement.operator[:-1], element, value)
+        whole = value_left(replace(statement, target=element, value=value))
         is_ordered = isinstance(self.resident.distribution.phases[number], Ordered)
         is_kept = self.resident.is_kept(target, loop, number, time)
         is_stored = not is_ordered and self.resident.is_stored(target, loop, number)
-        store = replace(statement, target=element, operator="=", value=value)
+        store = replace(statement, target=element, operator="=", value=whole)
         if not is_stored:
             return (store,)
         if is_kept:

@@ -37,7 +37,7 @@ from comprehensive.metafork.ast import (
     Stmt,
 )
 from comprehensive.metafork.rewrite import map_expressions, with_bodies, with_own_expressions
-from comprehensive.metafork.terms import times
+from comprehensive.metafork.terms import times, value_left
 from comprehensive.metafork.walk import (
     declared,
     elements,
@@ -161,10 +161,7 @@ class UnrollAndJam(Struct, frozen=True):
         """All values before all stores: after a store the compiler must take it that what it reads has changed."""
         assert isinstance(statement.target, Index)
         held = Index(self.context.names["value"], self.indices())
-        value = statement.value
-        if statement.operator != "=":
-            value = Binary(statement.operator.removesuffix("="), statement.target, value)
-        computed = self._computed(Assign(held, "=", value, statement.span))
+        computed = self._computed(Assign(held, "=", value_left(statement), statement.span))
         stored = replace(self.one(statement), operator="=", value=held)
         array = Declare(self.context.nest.array(statement.target.array).type, held.array, self.shape())
         return Block((array, *computed, *self.at_points((stored,), guards=self._guards())))

@@ -40,7 +40,7 @@ from comprehensive.metafork.ast import (
     Stmt,
 )
 from comprehensive.metafork.rewrite import map_expression, map_expressions
-from comprehensive.metafork.terms import plus
+from comprehensive.metafork.terms import plus, value_left
 from comprehensive.metafork.walk import statements_in
 from comprehensive.schedule.comments import commented
 from comprehensive.schedule.context import ONE, ZERO, TileContext
@@ -219,12 +219,9 @@ class Vectored(Struct, frozen=True):
             match statement:
                 case Block():
                     result.append(Block(self.computed(statement.body)))
-                case Assign(target=Index() as target, operator=operator, value=value):
-                    whole = value
-                    if operator != "=":
-                        whole = Binary(operator.removesuffix("="), target, value)
+                case Assign(target=Index() as target):
                     kept = Index(self._value(target.array), self.place(self.context.name("point")))
-                    result.append(Assign(kept, "=", self._read(whole), statement.span))
+                    result.append(Assign(kept, "=", self._read(value_left(statement)), statement.span))
                 case _:
                     result += map_expressions((statement,), self._read)
         return tuple(result)

@@ -54,6 +54,7 @@ from comprehensive.metafork.ast import (
 )
 from comprehensive.metafork.fresh import Namer
 from comprehensive.metafork.rewrite import map_expression, map_expressions, with_bodies
+from comprehensive.metafork.terms import value_left
 from comprehensive.metafork.walk import (
     arrays_assigned,
     assigned_scalars,
@@ -115,7 +116,7 @@ class _Held(Struct, frozen=True):
                         else expression
                     )
 
-                update = map_expression(_updated(perhaps, stored), is_here)
+                update = map_expression(value_left(perhaps), is_here)
                 then = (
                     replace(perhaps, target=here, operator="=", value=update),
                     replace(perhaps, operator="=", value=here),
@@ -127,7 +128,7 @@ class _Held(Struct, frozen=True):
                 )
             case Assign():
                 steps = (
-                    Assign(held, "=", _updated(store, stored), store.span),
+                    Assign(held, "=", value_left(store), store.span),
                     Assign(stored, "=", held, store.span),
                 )
             case _:
@@ -197,11 +198,6 @@ class _Held(Struct, frozen=True):
         others = (*body[:place], *body[place + 1 :])
         is_only_name = sum(a.pointer == array.pointer for a in self.arrays) == 1
         return is_only_name and stored.array not in arrays_assigned(others)
-
-
-def _updated(store: Assign, stored: Index) -> Expr:
-    """Return what an assignment to an element leaves there."""
-    return store.value if store.operator == "=" else Binary(store.operator[:-1], stored, store.value)
 
 
 def _at(element: Index, iterator: str, value: Expr) -> Index:

@@ -39,6 +39,7 @@ from comprehensive.metafork.ast import (
 )
 from comprehensive.metafork.fresh import Namer
 from comprehensive.metafork.rewrite import with_bodies
+from comprehensive.metafork.terms import value_left
 from comprehensive.metafork.walk import subexpressions
 from comprehensive.records import replace
 
@@ -142,7 +143,4 @@ def _besides(statement: Assign | Declare) -> Expr:
 
 def assigned_value(assign: Assign, types: Mapping[str, ScalarType]) -> Expr:
     """Return the value that the assignment leaves in its target."""
-    value = assign.value
-    if assign.operator != "=":
-        value = Binary(assign.operator.removesuffix("="), assign.target, value, assign.span)
-    return as_type(value, type_of(assign.target, types), types)
+    return as_type(value_left(assign), type_of(assign.target, types), types)
