@@ -105,7 +105,7 @@ FOOTPRINTS = """
 from pathlib import Path
 from comprehensive.diagnostics import DiagnosticSink
 from comprehensive.loops.build import build
-from comprehensive.loops.rewrite import unswitch
+from comprehensive.loops.unswitch import unswitch
 from comprehensive.metafork.parse import parse
 from comprehensive.metafork.read import read_source
 from comprehensive.poly.footprint import footprint

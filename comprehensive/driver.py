@@ -37,7 +37,7 @@ from comprehensive.loops.build import build
 from comprehensive.loops.ir import Nest, RegisterTile, Variant
 from comprehensive.loops.normalize import normalize
 from comprehensive.loops.reading_order import reading_order
-from comprehensive.loops.rewrite import all_names
+from comprehensive.loops.traverse import all_names
 from comprehensive.loops.verify import verify
 from comprehensive.lowering.lower import lower
 from comprehensive.metafork.ast import Program

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 
 from comprehensive.kernel_ir.kernel import KernelParameter, KernelStmt
 from comprehensive.kernel_ir.names import types_in_kernel
-from comprehensive.loops.rewrite import fold
+from comprehensive.loops.fold import fold
 from comprehensive.metafork.rewrite import map_expressions
 
 

@@ -20,8 +20,8 @@ from msgspec import Struct
 
 from comprehensive.kernel_ir.axes import on_axes
 from comprehensive.kernel_ir.c_expr import wide
+from comprehensive.loops.access import substitute
 from comprehensive.loops.fold import fold
-from comprehensive.loops.rewrite import substitute
 from comprehensive.metafork.ast import Expr, IntLiteral, ScalarType
 from comprehensive.records import replace
 

@@ -10,7 +10,8 @@ from collections.abc import Mapping, Sequence, Set
 from math import lcm
 
 from comprehensive.algebra import Polynomial
-from comprehensive.loops.rewrite import fold, substitute
+from comprehensive.loops.access import substitute
+from comprehensive.loops.fold import fold
 from comprehensive.metafork.ast import (
     Binary,
     Cast,

@@ -59,9 +59,13 @@ def map_indices(body: tuple[Stmt, ...], fn: Callable[[Index], Index]) -> tuple[S
     return map_expressions(body, on_expression, on_place)
 
 
-def map_bands(nest: Nest, fn: Callable[[Threads], Threads]) -> Nest:
-    """The nest with every band replaced."""
-    return replace(nest, body=expand_bands(nest.body, lambda band: (fn(band),)))
+def map_bands(nest: Nest, change: Callable[[int, tuple[Stmt, ...]], tuple[Stmt, ...]]) -> Nest:
+    """The nest with the body of every band changed, which is told its number; itself where that changes nothing."""
+    bodies = [change(number, band.body) for number, band in enumerate(nest.bands)]
+    if all(body == band.body for body, band in zip(bodies, nest.bands, strict=True)):
+        return nest
+    left = iter(bodies)
+    return replace(nest, body=expand_bands(nest.body, lambda band: (replace(band, body=next(left)),)))
 
 
 def expand_bands(

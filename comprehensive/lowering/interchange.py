@@ -14,8 +14,8 @@ from collections.abc import Mapping
 from functools import partial
 
 from comprehensive.loops.access import names_read, substitute
-from comprehensive.loops.ir import Nest, Threads
-from comprehensive.loops.rewrite import declared_names, map_bands
+from comprehensive.loops.ir import Nest
+from comprehensive.loops.traverse import declared_names, map_bands
 from comprehensive.metafork.ast import (
     Assign,
     Break,
@@ -35,14 +35,7 @@ from comprehensive.records import replace
 
 def with_updates_inside(nest: Nest) -> Nest:
     """The nest with its pairs of loops in the order in which the inner one updates one element."""
-    numbers = iter(range(len(nest.bands)))
-
-    def one(band: Threads) -> Threads:
-        number = next(numbers)
-        return replace(band, body=_body(nest, number, band.body))
-
-    changed = map_bands(nest, one)
-    return nest if changed == nest else changed
+    return map_bands(nest, lambda number, body: _body(nest, number, body))
 
 
 def _body(nest: Nest, band: int, body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:

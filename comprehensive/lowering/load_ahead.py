@@ -29,7 +29,7 @@ from comprehensive.kernel_ir.terms import counting, product
 from comprehensive.loops.access import names_read
 from comprehensive.loops.integers import ONE, ZERO
 from comprehensive.loops.ir import Array, Nest
-from comprehensive.loops.traverse import declared_names, expand_bands, names_read_in, rename
+from comprehensive.loops.traverse import declared_names, map_bands, names_read_in, rename
 from comprehensive.lowering.loop_references import Types, references_of, runs, with_reads
 from comprehensive.machine.parameters import WORD_BYTES
 from comprehensive.metafork.ast import (
@@ -99,11 +99,8 @@ def _turns_are_apart(nest: Nest, band: int, walk: Walk, name: Namer) -> bool:
                 result.append(with_bodies(s, alone))
         return tuple(result)
 
-    numbers = iter(range(len(nest.bands)))
-    body = expand_bands(
-        nest.body, lambda each: (replace(each, body=alone(each.body) if next(numbers) == band else ()),)
-    )
-    return isinstance(serial_is_parallel(replace(nest, body=body), band, own), Parallel)
+    left = map_bands(nest, lambda number, body: alone(body) if number == band else ())
+    return isinstance(serial_is_parallel(left, band, own), Parallel)
 
 
 def _holds(statement: Stmt, walk: Walk) -> bool:

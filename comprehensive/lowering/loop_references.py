@@ -15,7 +15,7 @@ from msgspec import Struct, field
 
 from comprehensive.kernel_ir.kernel import Barrier, Comment, KernelStmt, OfTiles, SharedTile
 from comprehensive.loops.access import names_read, substitute
-from comprehensive.loops.rewrite import conditional_parts
+from comprehensive.loops.traverse import conditional_parts
 from comprehensive.loops.types import type_of
 from comprehensive.metafork.ast import (
     Assign,

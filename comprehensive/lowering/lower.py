@@ -49,7 +49,7 @@ from comprehensive.loops.ir import (
     Variant,
 )
 from comprehensive.loops.reading_order import reading_order
-from comprehensive.loops.rewrite import unswitch
+from comprehensive.loops.unswitch import unswitch
 from comprehensive.loops.widths import computes_in_long
 from comprehensive.lowering.copies import (
     Names,

@@ -32,7 +32,6 @@ from comprehensive.poly.indices import NotPolynomialError, Scope, is_nonnegative
 from comprehensive.poly.legality import verdicts
 from comprehensive.poly.model import Conflict, Legality
 from comprehensive.poly.touched import touched
-from comprehensive.records import replace
 
 Ends = tuple[Polynomial, ...]
 
@@ -113,7 +112,7 @@ def _verdicts_in_one(nest: Nest, first: str, second: str, distance: int) -> tupl
             return index
         return Index(first, (plus(index.subscripts[0], moved),), index.span)
 
-    merged = map_bands(nest, lambda band: replace(band, body=map_indices(band.body, in_one)))
+    merged = map_bands(nest, lambda _, body: map_indices(body, in_one))
     return tuple(verdict for _, _, verdict in verdicts(merged))
 
 

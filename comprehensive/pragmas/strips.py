@@ -17,10 +17,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
+from comprehensive.loops.access import substitute
 from comprehensive.loops.normalize.outward import hoistable, hoisted
 from comprehensive.loops.normalize.strips import loop_of_strips, of_strips
 from comprehensive.loops.normalize.tests_in_headers import tests_in_headers
-from comprehensive.loops.rewrite import substitute
 from comprehensive.loops.traverse import names_read_in
 from comprehensive.metafork.ast import Declare, Expr, For, ScalarType, Stmt
 from comprehensive.metafork.fresh import Namer

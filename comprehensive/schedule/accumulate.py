@@ -20,7 +20,7 @@ from collections.abc import Sequence
 
 from comprehensive.loops.access import names_read
 from comprehensive.loops.ir import Alternative, Nest, RegisterTile
-from comprehensive.loops.rewrite import all_names
+from comprehensive.loops.traverse import all_names
 from comprehensive.loops.types import ROUNDED_IN_MEMORY_ALONE
 from comprehensive.metafork.ast import Assign, Declare, Expr, For, Index, Name, ScalarType, Stmt
 from comprehensive.metafork.fresh import Namer

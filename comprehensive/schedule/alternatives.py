@@ -16,7 +16,7 @@ from comprehensive.loops.access import atomically_updated
 from comprehensive.loops.ir import Coordinate, Nest, Points, RegisterTile, Variant
 from comprehensive.loops.normalize.counters import at_most
 from comprehensive.loops.normalize.points import normalize_points
-from comprehensive.loops.rewrite import all_names
+from comprehensive.loops.traverse import all_names
 from comprehensive.metafork.fresh import Namer
 from comprehensive.metafork.printer import print_expr
 from comprehensive.optimize.protocols import Applied, NotApplicable

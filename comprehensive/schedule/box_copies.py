@@ -19,7 +19,7 @@ from comprehensive.algebra import Polynomial
 from comprehensive.kernel_ir.kernel import WIDTH, Box, Comment, KernelStmt, StageBox
 from comprehensive.kernel_ir.parameters import flat
 from comprehensive.kernel_ir.terms import conjunction, constant, expression, least, product, total
-from comprehensive.loops.rewrite import substitute
+from comprehensive.loops.access import substitute
 from comprehensive.metafork.ast import Binary, Conditional, Expr, Index, IntLiteral, Name, Stmt
 from comprehensive.metafork.fresh import Namer
 from comprehensive.metafork.terms import plus, times

@@ -30,8 +30,7 @@ from comprehensive.kernel_ir.kernel import (
     KernelStmt,
 )
 from comprehensive.kernel_ir.terms import conjunction, constant, counting, least
-from comprehensive.loops.access import names_read
-from comprehensive.loops.rewrite import substitute
+from comprehensive.loops.access import names_read, substitute
 from comprehensive.loops.traverse import always_evaluated
 from comprehensive.metafork.ast import (
     Assign,

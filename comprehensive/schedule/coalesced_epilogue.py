@@ -25,7 +25,7 @@ from __future__ import annotations
 from comprehensive.algebra import Polynomial
 from comprehensive.kernel_ir.kernel import VECTOR, WIDTH, Await, Barrier, Comment, KernelStmt, SharedTile
 from comprehensive.kernel_ir.terms import constant, counting, expression, onward
-from comprehensive.loops.rewrite import substitute
+from comprehensive.loops.access import substitute
 from comprehensive.metafork.ast import (
     Assign,
     Binary,

@@ -18,12 +18,12 @@ from itertools import chain
 
 from comprehensive.algebra import Polynomial
 from comprehensive.algebra.whole import integral_quotient
+from comprehensive.loops.access import substitute
 from comprehensive.loops.integers import ZERO, Ring, addends, sum_of_addends
 from comprehensive.loops.ir import Array, Nest, RegisterTile
 from comprehensive.loops.normalize.counters import at_most
 from comprehensive.loops.normalize.subscripts import Subscripts
-from comprehensive.loops.rewrite import all_names, substitute
-from comprehensive.loops.traverse import declared_names
+from comprehensive.loops.traverse import all_names, declared_names
 from comprehensive.loops.types import environment_of, exact_product
 from comprehensive.metafork.ast import (
     Binary,

@@ -31,7 +31,7 @@ from comprehensive.loops.ir import (
     Sweeps,
     Threads,
 )
-from comprehensive.loops.rewrite import all_names, declared_names
+from comprehensive.loops.traverse import all_names, declared_names
 from comprehensive.metafork.ast import Binary, Declare, Expr, For, If, IntLiteral, Name, ScalarType, Stmt
 from comprehensive.metafork.fresh import Namer
 from comprehensive.metafork.terms import times

@@ -26,7 +26,7 @@ from msgspec import Struct, field
 
 from comprehensive.loops.access import names_read, substitute
 from comprehensive.loops.ir import Nest, RegisterTile
-from comprehensive.loops.rewrite import all_names, always_evaluated, conditional_parts, declared_names
+from comprehensive.loops.traverse import all_names, always_evaluated, conditional_parts, declared_names
 from comprehensive.loops.types import ROUNDED_IN_MEMORY_ALONE, environment_of, type_of, with_declarations
 from comprehensive.metafork.ast import (
     Assign,

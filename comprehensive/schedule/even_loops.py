@@ -20,11 +20,10 @@ from msgspec import Struct
 
 from comprehensive.algebra import Polynomial
 from comprehensive.kernel_ir.terms import conjunction
-from comprehensive.loops.access import names_read
+from comprehensive.loops.access import names_read, substitute
 from comprehensive.loops.extremes import larger, largest, least_of
 from comprehensive.loops.integers import ONE, ZERO, Ring
 from comprehensive.loops.ir import Alternative, Nest, RegisterTile
-from comprehensive.loops.rewrite import substitute
 from comprehensive.metafork.ast import (
     Binary,
     Conditional,

@@ -23,7 +23,7 @@ from comprehensive.loops.access import names_read
 from comprehensive.loops.integers import Ring
 from comprehensive.loops.ir import Alternative, Nest, RegisterTile
 from comprehensive.loops.normalize.counters import at_most
-from comprehensive.loops.rewrite import all_names
+from comprehensive.loops.traverse import all_names
 from comprehensive.loops.types import environment_of, exact_product
 from comprehensive.metafork.ast import Binary, Declare, Expr, For, Name, ScalarType, Stmt
 from comprehensive.metafork.fresh import Namer

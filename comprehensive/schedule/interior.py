@@ -18,11 +18,10 @@ from collections.abc import Mapping, Sequence
 from msgspec import Struct
 
 from comprehensive.algebra import Polynomial
-from comprehensive.loops.access import names_read
+from comprehensive.loops.access import names_read, substitute
 from comprehensive.loops.extremes import at_least_zero
 from comprehensive.loops.integers import Ring
 from comprehensive.loops.ir import Nest, RegisterTile
-from comprehensive.loops.rewrite import substitute
 from comprehensive.loops.types import as_type, type_of
 from comprehensive.metafork.ast import (
     Assign,

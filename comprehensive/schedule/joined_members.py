@@ -16,8 +16,7 @@ from collections.abc import Iterable
 from comprehensive.loops.integers import Ring
 from comprehensive.loops.ir import Array, Nest, RegisterTile
 from comprehensive.loops.normalize.counters import at_most
-from comprehensive.loops.rewrite import all_names, map_indices
-from comprehensive.loops.traverse import declared_names
+from comprehensive.loops.traverse import all_names, declared_names, map_indices
 from comprehensive.loops.types import environment_of, exact_product
 from comprehensive.metafork.ast import Expr, Index, IntLiteral
 from comprehensive.metafork.fresh import Namer

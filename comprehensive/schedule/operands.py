@@ -20,7 +20,7 @@ from comprehensive.algebra import Polynomial
 from comprehensive.loops.access import names_read
 from comprehensive.loops.integers import Ring
 from comprehensive.loops.ir import Nest, RegisterTile
-from comprehensive.loops.rewrite import always_evaluated, conditional_parts
+from comprehensive.loops.traverse import always_evaluated, conditional_parts
 from comprehensive.loops.types import environment_of, type_of, with_declarations
 from comprehensive.metafork.ast import Assign, Binary, Expr, For, Index, Name, ScalarType, Stmt
 from comprehensive.metafork.walk import (

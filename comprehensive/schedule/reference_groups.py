@@ -26,7 +26,7 @@ from msgspec import Struct, field
 from comprehensive.algebra import Polynomial
 from comprehensive.loops.integers import Ring
 from comprehensive.loops.ir import Nest, RegisterTile
-from comprehensive.loops.rewrite import always_evaluated, conditional_parts
+from comprehensive.loops.traverse import always_evaluated, conditional_parts
 from comprehensive.metafork.ast import (
     Assign,
     Binary,

@@ -34,8 +34,9 @@ from comprehensive.kernel_ir.kernel import (
 )
 from comprehensive.kernel_ir.terms import conjunction, constant, expression, product
 from comprehensive.kernel_ir.words import words_per_element
+from comprehensive.loops.fold import fold
 from comprehensive.loops.ir import Coordinate
-from comprehensive.loops.rewrite import all_names, fold
+from comprehensive.loops.traverse import all_names
 from comprehensive.metafork.ast import (
     Assign,
     Binary,

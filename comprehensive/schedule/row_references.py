@@ -16,9 +16,10 @@ from dataclasses import dataclass, field
 from msgspec import Struct
 
 from comprehensive.algebra import Polynomial
+from comprehensive.loops.access import substitute
 from comprehensive.loops.integers import Ring
 from comprehensive.loops.ir import Nest, RegisterTile
-from comprehensive.loops.rewrite import always_evaluated, substitute
+from comprehensive.loops.traverse import always_evaluated
 from comprehensive.metafork.ast import Assign, Binary, Declare, Expr, For, Index, IntLiteral, Name, Stmt
 from comprehensive.metafork.walk import bodies, own_expressions, subexpressions
 from comprehensive.records import replace

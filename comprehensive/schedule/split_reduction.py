@@ -27,9 +27,9 @@ from comprehensive.kernel_ir.kernel import VECTOR, WIDTH, Alignment, Barrier, Ke
 from comprehensive.kernel_ir.parameters import flat
 from comprehensive.kernel_ir.terms import conjunction, constant, counting, product
 from comprehensive.kernel_ir.words import words_per_element
-from comprehensive.loops.access import names_read
+from comprehensive.loops.access import names_read, substitute
 from comprehensive.loops.ir import Nest, RegisterTile
-from comprehensive.loops.rewrite import all_names, declared_names, substitute
+from comprehensive.loops.traverse import all_names, declared_names
 from comprehensive.loops.types import environment_of, type_of, with_declarations
 from comprehensive.metafork.ast import (
     Assign,

@@ -17,7 +17,7 @@ from collections.abc import Sequence
 
 from comprehensive.kernel_ir.kernel import KernelStmt
 from comprehensive.kernel_ir.terms import constant, counting
-from comprehensive.loops.rewrite import substitute
+from comprehensive.loops.access import substitute
 from comprehensive.metafork.ast import Assign, Binary, Declare, Expr, If, Index, IntLiteral, Name, Stmt
 from comprehensive.metafork.rewrite import map_expressions
 from comprehensive.metafork.terms import plus

@@ -21,7 +21,7 @@ from comprehensive.loops.conversions import without_conversions
 from comprehensive.loops.integers import IntLiteral, Ring
 from comprehensive.loops.interpreter import c_value
 from comprehensive.loops.ir import Points, Sweep
-from comprehensive.loops.rewrite import rename
+from comprehensive.loops.traverse import rename
 from comprehensive.loops.types import type_of
 from comprehensive.metafork.ast import (
     Assign,

@@ -29,7 +29,7 @@ from comprehensive.loops.access import names_read
 from comprehensive.loops.integers import Ring
 from comprehensive.loops.ir import Alternative, Batch, Nest, RegisterTile
 from comprehensive.loops.normalize.interchange import runs_along
-from comprehensive.loops.rewrite import always_evaluated, map_indices
+from comprehensive.loops.traverse import always_evaluated, map_indices
 from comprehensive.metafork.ast import (
     Assign,
     Binary,

@@ -16,8 +16,8 @@ from msgspec import Struct
 
 from comprehensive.kernel_ir.kernel import KernelStmt
 from comprehensive.kernel_ir.terms import constant, counting, least, onward, product
+from comprehensive.loops.access import substitute
 from comprehensive.loops.ir import Nest
-from comprehensive.loops.rewrite import substitute
 from comprehensive.loops.traverse import rename
 from comprehensive.metafork.ast import (
     Assign,

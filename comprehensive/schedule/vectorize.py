@@ -24,7 +24,7 @@ from msgspec import Struct
 from comprehensive.algebra import Polynomial
 from comprehensive.kernel_ir.kernel import VECTOR, WIDTH, KernelStmt, Vectors, VectorStore
 from comprehensive.kernel_ir.terms import conjunction, constant, counting, disjunction
-from comprehensive.loops.rewrite import substitute
+from comprehensive.loops.access import substitute
 from comprehensive.metafork.ast import (
     Assign,
     Binary,

@@ -25,9 +25,10 @@ from msgspec import Struct
 
 from comprehensive.algebra import Polynomial
 from comprehensive.kernel_ir.kernel import VECTOR, Alignment
+from comprehensive.loops.access import substitute
 from comprehensive.loops.integers import Ring
 from comprehensive.loops.ir import Array, Nest, RegisterTile
-from comprehensive.loops.rewrite import conditional_parts, substitute
+from comprehensive.loops.traverse import conditional_parts
 from comprehensive.metafork.ast import (
     Assign,
     Binary,

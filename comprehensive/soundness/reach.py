@@ -26,7 +26,6 @@ from comprehensive.metafork.ast import Expr, ScalarType
 from comprehensive.metafork.fresh import Namer
 from comprehensive.metafork.scalar_types import common_type
 from comprehensive.metafork.walk import all_statements_in, declared
-from comprehensive.records import replace
 from comprehensive.soundness.columns import Columns, NotEvaluableError, Types, converted, evaluate
 from comprehensive.soundness.conversions import with_conversions
 
@@ -67,9 +66,9 @@ def _with_choices(nest: Nest) -> Nest:
     # A name with two types is none of these integers.
     types = {**dict.fromkeys(all_names(nest), ScalarType.DOUBLE), **types_of(nest)}
     types |= {a.name: a.type for a in nest.arrays}
-    nest = map_bands(nest, lambda band: replace(band, body=if_converted(band.body, types, name)))
+    nest = map_bands(nest, lambda _, body: if_converted(body, types, name))
     converted = {**types, **types_of(nest)}
-    return map_bands(nest, lambda band: replace(band, body=single_assigned(band.body, converted, name)))
+    return map_bands(nest, lambda _, body: single_assigned(body, converted, name))
 
 
 def types_of(nest: Nest) -> Types:

@@ -17,7 +17,7 @@ from itertools import count
 from comprehensive.loops.access import Access, Context, Mode, accesses, rewrite_references
 from comprehensive.loops.integers import Ring
 from comprehensive.loops.ir import Nest
-from comprehensive.loops.rewrite import all_names
+from comprehensive.loops.traverse import all_names
 from comprehensive.metafork.ast import Expr, Index
 from comprehensive.metafork.fresh import Namer
 from comprehensive.records import replace

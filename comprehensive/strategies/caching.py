@@ -25,7 +25,7 @@ from comprehensive.algebra.signs import lower_bounds, proves
 from comprehensive.loops.access import Access, accesses
 from comprehensive.loops.integers import Ring
 from comprehensive.loops.ir import Nest, Variant
-from comprehensive.loops.rewrite import unswitch
+from comprehensive.loops.unswitch import unswitch
 from comprehensive.optimize.protocols import Applied, NotApplicable
 from comprehensive.poly.model import Footprint, Level
 from comprehensive.records import replace

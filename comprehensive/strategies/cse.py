@@ -15,8 +15,8 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from comprehensive.loops.ir import Nest, Threads, Variant
-from comprehensive.loops.rewrite import all_names, expand_bands
+from comprehensive.loops.ir import Nest, Variant
+from comprehensive.loops.traverse import all_names, map_bands
 from comprehensive.loops.types import environment_of
 from comprehensive.loops.widths import computes_in_long
 from comprehensive.metafork.ast import Stmt
@@ -64,13 +64,10 @@ class CommonSubexpressions(Struct, frozen=True):
     def _round(self, nest: Nest) -> Nest:
         fresh = FreshNames(all_names(nest))
         constants = frozenset(a.name for a in nest.arrays) - written_arrays(nest)
-        number = iter(range(len(nest.bands)))
 
-        def one(band: Threads) -> tuple[Threads]:
-            types = environment_of(nest, next(number))
-            body: tuple[Stmt, ...] = share_integers(band.body, types, fresh, assigned_scalars(band.body))
-            if self.level >= 2:
-                body = share_values(body, types, fresh, constants)
-            return (replace(band, body=body),)
+        def one(number: int, body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
+            types = environment_of(nest, number)
+            shared = share_integers(body, types, fresh, assigned_scalars(body))
+            return share_values(shared, types, fresh, constants) if self.level >= 2 else shared
 
-        return replace(nest, body=expand_bands(nest.body, one))
+        return map_bands(nest, one)

@@ -20,7 +20,7 @@ from msgspec import Struct
 
 from comprehensive.loops.access import names_read
 from comprehensive.loops.ir import BlockStmt, Loop, Nest, Threads, Variant
-from comprehensive.loops.rewrite import all_names, declared_names, expand_bands, rename
+from comprehensive.loops.traverse import all_names, declared_names, map_bands, rename
 from comprehensive.loops.types import environment_of, exact_product
 from comprehensive.metafork.ast import Binary, Declare, Expr, For, If, Name, ScalarType, Stmt
 from comprehensive.metafork.fresh import fresh
@@ -113,7 +113,7 @@ def _move_if_independent(nest: Nest, found: Hoistable) -> tuple[Nest, str] | Sta
 
 def _move(nest: Nest, found: Hoistable) -> tuple[Nest, str]:
     """The grid scaled by the extent of the loop: along a loop whose digit collapses, else along the innermost."""
-    stripped = _with_bodies(nest, found.bodies)
+    stripped = map_bands(nest, lambda number, _: found.bodies[number])
     low = found.iterator
     for position in reversed(range(len(nest.grid))):
         high = nest.grid[position].iterator
@@ -122,7 +122,7 @@ def _move(nest: Nest, found: Hoistable) -> tuple[Nest, str]:
             return moved, f"the loop over '{low}' joins the grid loop over '{nest.grid[position].shown}'"
     if low in _declared(stripped):
         new = fresh(low, all_names(stripped))
-        stripped = _with_bodies(stripped, tuple(rename(b.body, {low: new}) for b in stripped.bands))
+        stripped = map_bands(stripped, lambda _, body: rename(body, {low: new}))
         low = new
     for position in reversed(range(len(nest.grid))):
         digits = _with_a_name(stripped, position, low, found.extent)
@@ -166,7 +166,7 @@ def _collapsed(stripped: Nest, position: int, digits: Digits) -> Nest | None:
         if body is None:
             return None
         bodies.append(body)
-    return _scaled(_with_bodies(sunk, tuple(bodies)), position, digits.joined, digits.radix)
+    return _scaled(map_bands(sunk, lambda number, _: bodies[number]), position, digits.joined, digits.radix)
 
 
 def _scaled(nest: Nest, position: int, iterator: str, factor: Expr) -> Nest:
@@ -174,11 +174,6 @@ def _scaled(nest: Nest, position: int, iterator: str, factor: Expr) -> Nest:
     extent = exact_product(loop.extent, factor, environment_of(nest))
     scaled = Loop(iterator, extent, loop.span, loop.cut)
     return replace(nest, grid=(*nest.grid[:position], scaled, *nest.grid[position + 1 :]))
-
-
-def _with_bodies(nest: Nest, bodies: tuple[tuple[Stmt, ...], ...]) -> Nest:
-    left = iter(bodies)
-    return replace(nest, body=expand_bands(nest.body, lambda band: (replace(band, body=next(left)),)))
 
 
 def _declared(nest: Nest) -> frozenset[str]:

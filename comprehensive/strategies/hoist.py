@@ -18,8 +18,7 @@ from msgspec import Struct
 from comprehensive.loops.access import names_read, substitute
 from comprehensive.loops.integers import ZERO, Ring
 from comprehensive.loops.ir import Nest, Role
-from comprehensive.loops.rewrite import declared_names
-from comprehensive.loops.traverse import names_read_in
+from comprehensive.loops.traverse import declared_names, names_read_in
 from comprehensive.metafork.ast import (
     Assign,
     Binary,

@@ -15,14 +15,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from itertools import count, pairwise
+from itertools import pairwise
 
 from comprehensive.loops.access import names_read
 from comprehensive.loops.integers import ONE, ZERO, Ring
 from comprehensive.loops.ir import Array, Nest
 from comprehensive.loops.normalize.inlined import inlined
-from comprehensive.loops.rewrite import all_names
-from comprehensive.loops.traverse import map_bands, map_indices
+from comprehensive.loops.traverse import all_names, map_bands, map_indices
 from comprehensive.loops.types import environment_of, exact_product, with_declarations
 from comprehensive.metafork.ast import Binary, Expr, For, Index, Name, ScalarType, Stmt
 from comprehensive.metafork.fresh import Namer
@@ -35,14 +34,12 @@ def with_rows_of_planes(nest: Nest) -> Nest:
     """Return the nest with views of the arrays that it reads so, and does not write; as it is where there are none."""
     views = _Views(nest, Namer(all_names(nest)))
 
-    numbers = count()
-
-    def viewed_in(body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
-        types = with_declarations(environment_of(nest, next(numbers)), statements_in(body))
+    def viewed_in(number: int, body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
+        types = with_declarations(environment_of(nest, number), statements_in(body))
         types |= {s.iterator: s.type for s in statements_in(body) if isinstance(s, For) and s.type}
         return views.body(map_indices(inlined(body, types), lambda index: views.viewed(index, ())), ())
 
-    viewed = map_bands(nest, lambda band: replace(band, body=viewed_in(band.body)))
+    viewed = map_bands(nest, viewed_in)
     return replace(viewed, arrays=(*nest.arrays, *views.made.values())) if views.made else nest
 
 

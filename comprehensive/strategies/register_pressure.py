@@ -17,7 +17,7 @@ levels of optimization; there by LLVM).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -25,7 +25,7 @@ from comprehensive.algebra import Polynomial
 from comprehensive.counters.registers import Registers
 from comprehensive.loops.access import names_read, substitute
 from comprehensive.loops.ir import Nest, Variant
-from comprehensive.loops.rewrite import expand_bands
+from comprehensive.loops.traverse import map_bands
 from comprehensive.loops.types import environment_of, type_of
 from comprehensive.metafork.ast import (
     Binary,
@@ -85,15 +85,13 @@ class RegisterPressure:
         nest = fragment.nest
         match self.level:
             case 1:
-                changed = _with_bodies(nest, lambda number, body: _sink(body, _constants(nest)))
+                changed = map_bands(nest, lambda _, body: _sink(body, _constants(nest)))
                 note, reason = (
                     "definitions moved to their uses",
                     "every definition stands before its first use",
                 )
             case 2:
-                changed = _with_bodies(
-                    nest, lambda number, body: _recompute(body, environment_of(nest, number))
-                )
+                changed = map_bands(nest, lambda number, body: _recompute(body, environment_of(nest, number)))
                 note, reason = (
                     "cheap index scalars computed at their uses",
                     "no local scalar is cheap to compute again",
@@ -115,12 +113,6 @@ class RegisterPressure:
         counted = (self.registers or Registers()).evaluate(fragment).value
         needed = counted.constant_value() if isinstance(counted, Polynomial) and counted.is_constant else 0
         return MOST_REGISTERS if needed > MOST_REGISTERS else self.cap
-
-
-def _with_bodies(nest: Nest, rewrite: Callable[[int, tuple[Stmt, ...]], tuple[Stmt, ...]]) -> Nest:
-    number = iter(range(len(nest.bands)))
-    body = expand_bands(nest.body, lambda band: (replace(band, body=rewrite(next(number), band.body)),))
-    return replace(nest, body=body)
 
 
 def _constants(nest: Nest) -> frozenset[str]:

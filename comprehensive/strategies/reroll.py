@@ -15,8 +15,8 @@ from collections.abc import Iterator
 from msgspec import Struct
 
 from comprehensive.loops.integers import ONE, ZERO, Ring
-from comprehensive.loops.ir import Nest, Threads
-from comprehensive.loops.rewrite import expand_bands, fresh_name
+from comprehensive.loops.ir import Nest
+from comprehensive.loops.traverse import fresh_name, map_bands
 from comprehensive.metafork.ast import (
     Assign,
     Binary,
@@ -56,16 +56,8 @@ def rerollings(nest: Nest) -> Iterator[Rerolled]:
     iterator = fresh_name(nest, "h")
     for number, band in enumerate(nest.bands):
         for body, copies in _rolled_bodies(band.body, iterator):
-            yield Rerolled(_with_body(nest, number, body), number, iterator, copies)
-
-
-def _with_body(nest: Nest, number: int, body: tuple[Stmt, ...]) -> Nest:
-    count = iter(range(len(nest.bands)))
-
-    def one(band: Threads) -> tuple[Threads]:
-        return (replace(band, body=body),) if next(count) == number else (band,)
-
-    return replace(nest, body=expand_bands(nest.body, one))
+            rolled = map_bands(nest, lambda each, old, n=number, new=body: new if each == n else old)
+            yield Rerolled(rolled, number, iterator, copies)
 
 
 def _rolled_bodies(body: tuple[Stmt, ...], iterator: str) -> Iterator[tuple[tuple[Stmt, ...], int]]:

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from comprehensive.loops.access import names_read
+from comprehensive.loops.access import names_read, substitute
 from comprehensive.loops.integers import ONE, ZERO
 from comprehensive.loops.ir import (
     Alternative,
@@ -41,9 +41,9 @@ from comprehensive.loops.normalize.narrow import in_int_at_points
 from comprehensive.loops.normalize.own_names import with_own_names
 from comprehensive.loops.normalize.sequentialize import sequentialized
 from comprehensive.loops.normalize.unflatten import unflattened
-from comprehensive.loops.rewrite import all_names, substitute, unswitch
-from comprehensive.loops.traverse import map_bands, names_read_in
+from comprehensive.loops.traverse import all_names, map_bands, names_read_in
 from comprehensive.loops.types import environment_of, exact_product, type_of
+from comprehensive.loops.unswitch import unswitch
 from comprehensive.metafork.ast import (
     Assign,
     Binary,
@@ -77,7 +77,7 @@ class _NoPointsError(Exception):
 def points_of(nest: Nest) -> Points | NotApplicable:
     """The region over coordinates, or why it is none."""
     name = Namer(all_names(nest))
-    nest = map_bands(nest, lambda band: replace(band, body=with_own_names(band.body, name)))
+    nest = map_bands(nest, lambda _, body: with_own_names(body, name))
     nest, conditions = counted_in_int(nest)
     reasons: list[str] = []
     for tried in _ways(nest):

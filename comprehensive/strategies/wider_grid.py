@@ -66,4 +66,4 @@ def _with(nest: Nest, loop: For) -> Nest | None:
     if inner is None:
         return None
     grid = (*nest.grid, Loop(loop.iterator, loop.bound, loop.span))
-    return replace(map_bands(nest, lambda band: replace(band, body=inner)), grid=grid)
+    return replace(map_bands(nest, lambda _, __: inner), grid=grid)

@@ -33,8 +33,7 @@ from comprehensive.loops.access import names_read, substitute
 from comprehensive.loops.fold import fold
 from comprehensive.loops.ir import Array, Nest
 from comprehensive.loops.normalize.equality import same
-from comprehensive.loops.rewrite import all_names
-from comprehensive.loops.traverse import always_evaluated, declared_names, expand_bands
+from comprehensive.loops.traverse import all_names, always_evaluated, declared_names, map_bands
 from comprehensive.loops.types import ROUNDED_IN_MEMORY_ALONE, environment_of, type_of, with_declarations
 from comprehensive.metafork.ast import (
     Assign,
@@ -68,11 +67,7 @@ from comprehensive.records import replace
 def with_carried_elements_held(nest: Nest) -> Nest:
     """The nest with such elements in scalars."""
     held = _Held(nest.arrays, Namer(all_names(nest)))
-    bodies = [held.body(band.body, environment_of(nest, number)) for number, band in enumerate(nest.bands)]
-    if all(body == band.body for body, band in zip(bodies, nest.bands, strict=True)):
-        return nest
-    left = iter(bodies)
-    return replace(nest, body=expand_bands(nest.body, lambda band: (replace(band, body=next(left)),)))
+    return map_bands(nest, lambda number, body: held.body(body, environment_of(nest, number)))
 
 
 class _Held(Struct, frozen=True):

@@ -29,7 +29,7 @@ from comprehensive.records import replace
 def with_sums_in_elements(nest: Nest) -> Nest:
     """The nest with loops of its threads that hold sums as loops over elements."""
     types = element_types(nest)
-    return map_bands(nest, lambda band: replace(band, body=in_elements(band.body, types)))
+    return map_bands(nest, lambda _, body: in_elements(body, types))
 
 
 def element_types(nest: Nest) -> Mapping[str, ScalarType]:

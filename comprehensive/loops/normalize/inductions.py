@@ -31,7 +31,7 @@ from comprehensive.loops.ir import Nest
 from comprehensive.loops.normalize.counted_whiles import counted
 from comprehensive.loops.normalize.counting import counted_from_zero, end_of
 from comprehensive.loops.normalize.iterators import tidy
-from comprehensive.loops.traverse import all_names, declared_names, expand_bands, names_read_in, rename
+from comprehensive.loops.traverse import all_names, declared_names, map_bands, names_read_in, rename
 from comprehensive.loops.types import as_type, environment_of, type_of, with_declarations
 from comprehensive.metafork.ast import (
     Assign,
@@ -71,11 +71,7 @@ from comprehensive.records import replace
 def with_closed_forms(nest: Nest) -> Nest:
     """The nest without induction variables in the loops of its threads."""
     name = Namer(all_names(nest))
-    closed = [_body(band.body, environment_of(nest, number), name) for number, band in enumerate(nest.bands)]
-    if all(body == band.body for body, band in zip(closed, nest.bands, strict=True)):
-        return nest
-    left = iter(closed)
-    return replace(nest, body=expand_bands(nest.body, lambda band: (replace(band, body=next(left)),)))
+    return map_bands(nest, lambda number, body: _body(body, environment_of(nest, number), name))
 
 
 def _body(body: tuple[Stmt, ...], types: Mapping[str, ScalarType], name: Namer) -> tuple[Stmt, ...]:

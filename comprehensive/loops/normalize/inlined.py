@@ -11,8 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 
-from comprehensive.loops.access import names_read
-from comprehensive.loops.rewrite import substitute
+from comprehensive.loops.access import names_read, substitute
 from comprehensive.loops.types import as_type, type_of
 from comprehensive.metafork.ast import Binary, Block, Cast, Declare, Expr, For, If, ScalarType, Stmt
 from comprehensive.metafork.rewrite import map_expressions, with_bodies

@@ -10,7 +10,7 @@ The variable must not be read before it is assigned (see :mod:`comprehensive.loo
 
 from __future__ import annotations
 
-from comprehensive.loops.ir import Nest, Threads
+from comprehensive.loops.ir import Nest
 from comprehensive.loops.normalize.assigned_first import flow, mentions
 from comprehensive.loops.traverse import map_bands
 from comprehensive.metafork.ast import (
@@ -51,12 +51,7 @@ def with_local(body: tuple[Stmt, ...], name: str, type: ScalarType) -> tuple[Stm
 
 def with_late_declarations(nest: Nest) -> Nest:
     """The nest with every scalar declared where it gets its value."""
-
-    def one(band: Threads) -> Threads:
-        body = declared_late(band.body)
-        return band if body == band.body else replace(band, body=body)
-
-    return map_bands(nest, one)
+    return map_bands(nest, lambda _, body: declared_late(body))
 
 
 def declared_late(body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:

@@ -15,7 +15,7 @@ from collections.abc import Mapping
 
 from comprehensive.algebra import Polynomial
 from comprehensive.loops.integers import Ring
-from comprehensive.loops.rewrite import map_indices
+from comprehensive.loops.traverse import map_indices
 from comprehensive.loops.types import type_of
 from comprehensive.metafork.ast import Expr, Index, ScalarType, Stmt
 from comprehensive.records import replace

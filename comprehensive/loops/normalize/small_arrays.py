@@ -17,9 +17,11 @@ from functools import partial
 from itertools import product
 from math import prod
 
+from comprehensive.loops.access import substitute
+from comprehensive.loops.fold import fold
 from comprehensive.loops.integers import ONE, ZERO
 from comprehensive.loops.ir import Nest
-from comprehensive.loops.rewrite import all_names, declared_names, fold, map_bands, rename, substitute
+from comprehensive.loops.traverse import all_names, declared_names, map_bands, rename
 from comprehensive.metafork.ast import Assign, Declare, Expr, For, Index, IntLiteral, Name, ScalarType, Stmt
 from comprehensive.metafork.fresh import Namer
 from comprehensive.metafork.rewrite import map_expression, map_expressions, replace_statements, with_bodies
@@ -39,12 +41,12 @@ def with_small_arrays_as_scalars(nest: Nest) -> Nest:
     """The nest whose threads have scalars for the elements of small arrays, beside loops of many steps."""
     name = Namer(all_names(nest))
 
-    def of(body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
+    def of(_: int, body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
         loops = [s for s in statements_in(body) if isinstance(s, For)]
         is_long = any(not isinstance(s.bound, IntLiteral) or s.bound.value > SHORT for s in loops)
         return _body(body, name) if is_long else body
 
-    return map_bands(nest, lambda band: replace(band, body=of(band.body)))
+    return map_bands(nest, of)
 
 
 def _body(body: tuple[Stmt, ...], name: Namer) -> tuple[Stmt, ...]:

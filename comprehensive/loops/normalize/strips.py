@@ -22,11 +22,10 @@ from msgspec import Struct
 
 from comprehensive.algebra import Polynomial
 from comprehensive.algebra.whole import integral_quotient
-from comprehensive.loops.access import names_read
+from comprehensive.loops.access import names_read, substitute
 from comprehensive.loops.extremes import lesser
 from comprehensive.loops.integers import Ring
 from comprehensive.loops.ir import Nest
-from comprehensive.loops.rewrite import substitute
 from comprehensive.loops.traverse import map_bands
 from comprehensive.metafork.ast import (
     Binary,
@@ -49,7 +48,7 @@ ONE = IntLiteral(1)
 
 def with_joined_strips(nest: Nest) -> Nest:
     """The nest with loops of its threads that are cut into strips as one loop each."""
-    return map_bands(nest, lambda band: replace(band, body=of_strips(band.body)))
+    return map_bands(nest, lambda _, body: of_strips(body))
 
 
 def of_strips(body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:

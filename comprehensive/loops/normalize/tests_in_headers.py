@@ -15,12 +15,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from functools import partial
-from itertools import count
 
+from comprehensive.loops.access import substitute
 from comprehensive.loops.extremes import at_least_zero
 from comprehensive.loops.integers import ONE, Ring
 from comprehensive.loops.ir import Nest
-from comprehensive.loops.rewrite import substitute
 from comprehensive.loops.traverse import map_bands
 from comprehensive.loops.types import environment_of, type_of, with_declarations
 from comprehensive.metafork.ast import (
@@ -44,11 +43,7 @@ from comprehensive.records import replace
 
 def with_tests_in_headers(nest: Nest) -> Nest:
     """The nest whose serial loops end where their headers say, as far as tests of their iterators end them."""
-    number = count()
-    return map_bands(
-        nest,
-        lambda band: replace(band, body=tests_in_headers(band.body, environment_of(nest, next(number)))),
-    )
+    return map_bands(nest, lambda number, body: tests_in_headers(body, environment_of(nest, number)))
 
 
 def tests_in_headers(body: tuple[Stmt, ...], types: Mapping[str, ScalarType]) -> tuple[Stmt, ...]:

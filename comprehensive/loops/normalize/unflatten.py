@@ -20,7 +20,7 @@ from comprehensive.loops.access import names_read
 from comprehensive.loops.integers import ONE, Ring
 from comprehensive.loops.ir import Nest, Points
 from comprehensive.loops.normalize.counters import at_most
-from comprehensive.loops.rewrite import all_names
+from comprehensive.loops.traverse import all_names
 from comprehensive.loops.types import as_type, environment_of, type_of
 from comprehensive.metafork.ast import Binary, Cast, Declare, Expr, Index, Name, ScalarType
 from comprehensive.metafork.fresh import Namer

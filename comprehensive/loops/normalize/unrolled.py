@@ -27,7 +27,7 @@ from comprehensive.loops.integers import Ring
 from comprehensive.loops.ir import Nest
 from comprehensive.loops.normalize.counting import end_of
 from comprehensive.loops.normalize.equality import same
-from comprehensive.loops.traverse import declared_names, expand_bands, names_read_in
+from comprehensive.loops.traverse import declared_names, map_bands, names_read_in
 from comprehensive.loops.types import environment_of, type_of, with_declarations
 from comprehensive.metafork.ast import (
     Binary,
@@ -54,14 +54,7 @@ _ONE = IntLiteral(1)
 def with_rolled_loops(nest: Nest) -> Nest:
     """The nest with loops of its threads that are unrolled by hand rolled up, and with the loops behind them in one."""
     values = {s.name: s.value for s in nest.scalars if s.value is not None and s.type is ScalarType.INT}
-    rolled = [
-        _Rolling(values).body(band.body, environment_of(nest, number))
-        for number, band in enumerate(nest.bands)
-    ]
-    if all(body == band.body for body, band in zip(rolled, nest.bands, strict=True)):
-        return nest
-    left = iter(rolled)
-    return replace(nest, body=expand_bands(nest.body, lambda band: (replace(band, body=next(left)),)))
+    return map_bands(nest, lambda number, body: _Rolling(values).body(body, environment_of(nest, number)))
 
 
 class _Ended(Struct, frozen=True):

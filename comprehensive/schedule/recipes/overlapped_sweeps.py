@@ -30,7 +30,7 @@ from msgspec import Struct
 
 from comprehensive.kernel_ir.c_expr import is_wide
 from comprehensive.kernel_ir.kernel import Kernel
-from comprehensive.loops.access import atomically_updated, names_read
+from comprehensive.loops.access import atomically_updated, names_read, substitute
 from comprehensive.loops.integers import ONE
 from comprehensive.loops.ir import (
     Alternative,
@@ -44,7 +44,7 @@ from comprehensive.loops.ir import (
     Sweeps,
     TileKind,
 )
-from comprehensive.loops.rewrite import all_names, declared_names, substitute
+from comprehensive.loops.traverse import all_names, declared_names
 from comprehensive.loops.types import environment_of, with_declarations
 from comprehensive.metafork.ast import Binary, Expr, IntLiteral, Name, ScalarType
 from comprehensive.metafork.fresh import Namer

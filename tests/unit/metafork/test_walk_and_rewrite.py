@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from comprehensive.loops.ir import BlockStmt, Loop, Threads
-from comprehensive.loops.rewrite import rename, rename_expr
+from comprehensive.loops.traverse import rename, rename_expr
 from comprehensive.metafork.ast import (
     Assign,
     Binary,

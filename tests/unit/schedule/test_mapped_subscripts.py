@@ -8,8 +8,8 @@ from random import Random
 
 import pytest
 
+from comprehensive.loops.access import substitute
 from comprehensive.loops.integers import Ring
-from comprehensive.loops.rewrite import substitute
 from comprehensive.metafork.ast import Assign, Expr, Name
 from comprehensive.metafork.printer import print_expr
 from comprehensive.schedule.mapped_subscripts import PLACE, mapped_subscript
