@@ -24,7 +24,7 @@ from msgspec import Struct
 from comprehensive.algebra import Atom, Polynomial, System, at_most, equal, less
 from comprehensive.driver import Compilation
 from comprehensive.kernel_ir.c_expr import is_wide
-from comprehensive.loops.access import names_read, substitute
+from comprehensive.loops.access import names_read
 from comprehensive.loops.arithmetic import UndefinedBehaviour
 from comprehensive.loops.exactness import is_exact
 from comprehensive.loops.ir import Nest
@@ -39,6 +39,7 @@ from comprehensive.metafork.ast import (
     Unary,
 )
 from comprehensive.metafork.printer import assert_words, print_expr
+from comprehensive.metafork.rewrite import substitute
 from comprehensive.model.values import wide_value
 from comprehensive.plan.host_scalars import over_arguments
 from comprehensive.poly.indices import NotPolynomialError, scope_of

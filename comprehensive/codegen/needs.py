@@ -16,11 +16,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from msgspec import Struct
 
 from comprehensive.algebra import Polynomial
-from comprehensive.loops.access import names_read, substitute
+from comprehensive.loops.access import names_read
 from comprehensive.loops.ir import Nest
 from comprehensive.metafork.ast import Binary, Expr, Function, IntLiteral, MetaSchedule
 from comprehensive.metafork.expression_text import expression
 from comprehensive.metafork.printer import print_expr
+from comprehensive.metafork.rewrite import substitute
 from comprehensive.metafork.walk import arrays
 from comprehensive.plan.host_scalars import over_arguments
 from comprehensive.poly.domains import preconditions

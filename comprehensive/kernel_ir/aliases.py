@@ -13,10 +13,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Set
 
 from comprehensive.kernel_ir.kernel import KernelStmt
-from comprehensive.loops.access import substitute
 from comprehensive.loops.traverse import declared_names
 from comprehensive.metafork.ast import Declare, For, Name, ScalarType
-from comprehensive.metafork.rewrite import map_expressions, with_all_bodies
+from comprehensive.metafork.rewrite import map_expressions, substitute, with_all_bodies
 from comprehensive.metafork.walk import assigned_scalars
 
 

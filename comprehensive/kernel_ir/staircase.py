@@ -20,9 +20,9 @@ from msgspec import Struct
 
 from comprehensive.kernel_ir.axes import on_axes
 from comprehensive.kernel_ir.c_expr import wide
-from comprehensive.loops.access import substitute
 from comprehensive.loops.fold import fold
 from comprehensive.metafork.ast import Expr, IntLiteral, ScalarType
+from comprehensive.metafork.rewrite import substitute
 from comprehensive.records import replace
 
 MOST_ROWS = 1 << 30

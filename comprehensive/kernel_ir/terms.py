@@ -10,7 +10,6 @@ from collections.abc import Mapping, Sequence, Set
 from math import lcm
 
 from comprehensive.algebra import Polynomial
-from comprehensive.loops.access import substitute
 from comprehensive.loops.fold import fold
 from comprehensive.metafork.ast import (
     Binary,
@@ -25,7 +24,7 @@ from comprehensive.metafork.ast import (
     ScalarType,
 )
 from comprehensive.metafork.expression_text import expression as read
-from comprehensive.metafork.rewrite import map_expression
+from comprehensive.metafork.rewrite import map_expression, substitute
 from comprehensive.metafork.terms import conjunction, disjunction, plus, product, total
 from comprehensive.metafork.walk import subexpressions
 from comprehensive.poly.model import Condition, Constraint

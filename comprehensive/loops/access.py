@@ -43,7 +43,7 @@ from comprehensive.metafork.ast import (
     While,
 )
 from comprehensive.metafork.own_statement import OwnStatement
-from comprehensive.metafork.rewrite import with_operands
+from comprehensive.metafork.rewrite import substitute, with_operands
 from comprehensive.metafork.walk import S, Statement, assigned_scalars, leaves_loop, subexpressions
 from comprehensive.records import replace
 
@@ -175,17 +175,6 @@ def rewrite_references(nest: Nest, on_index: OnIndex) -> tuple[BlockStmt, ...]:
     floating = {s.name for s in (*nest.scalars, *nest.arrays) if not s.type.is_integer}
     walker = _Walker(frozenset(a.name for a in nest.arrays), floating, on_index)
     return walker.body(nest.body, Context(), {})
-
-
-def substitute(expr: Expr, values: Mapping[str, Expr]) -> Expr:
-    """Return ``expr`` with names replaced by expressions (all at once)."""
-    if not values:
-        return expr
-
-    def one(e: Expr) -> Expr:
-        return values.get(e.identifier, e) if isinstance(e, Name) else with_operands(e, one)
-
-    return one(expr)
 
 
 class _Walker:

@@ -13,9 +13,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from comprehensive.loops.access import names_read, substitute
+from comprehensive.loops.access import names_read
 from comprehensive.loops.ir import Array, Role, Scalar
 from comprehensive.metafork.ast import Binary, Conditional, Expr
+from comprehensive.metafork.rewrite import substitute
 from comprehensive.metafork.walk import subexpressions
 from comprehensive.records import replace
 

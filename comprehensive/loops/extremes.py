@@ -14,9 +14,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from comprehensive.algebra import Polynomial
-from comprehensive.loops.access import substitute
 from comprehensive.loops.integers import ONE, ZERO, Ring, written_anew
 from comprehensive.metafork.ast import Binary, Conditional, Expr, Unary
+from comprehensive.metafork.rewrite import substitute
 
 MOST = 16
 """The values of which one is the least, above which they are not told apart."""

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import partial
 
-from comprehensive.loops.access import names_read, substitute
+from comprehensive.loops.access import names_read
 from comprehensive.loops.ir import Nest
 from comprehensive.loops.traverse import declared_names, map_bands
 from comprehensive.metafork.ast import (
@@ -26,7 +26,7 @@ from comprehensive.metafork.ast import (
     Index,
     Stmt,
 )
-from comprehensive.metafork.rewrite import with_bodies
+from comprehensive.metafork.rewrite import substitute, with_bodies
 from comprehensive.metafork.walk import assigned_scalars, bodies, statements_in
 from comprehensive.poly.legality import serial_is_parallel
 from comprehensive.poly.model import Parallel

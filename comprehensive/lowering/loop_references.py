@@ -14,7 +14,7 @@ from typing import assert_never
 from msgspec import Struct, field
 
 from comprehensive.kernel_ir.kernel import Barrier, Comment, KernelStmt, OfTiles, SharedTile
-from comprehensive.loops.access import names_read, substitute
+from comprehensive.loops.access import names_read
 from comprehensive.loops.traverse import conditional_parts
 from comprehensive.loops.types import type_of
 from comprehensive.metafork.ast import (
@@ -37,7 +37,7 @@ from comprehensive.metafork.ast import (
     Unary,
     While,
 )
-from comprehensive.metafork.rewrite import map_expression
+from comprehensive.metafork.rewrite import map_expression, substitute
 from comprehensive.metafork.scalar_types import promote
 from comprehensive.metafork.walk import assigned_scalars, reads_data
 from comprehensive.records import replace

@@ -27,13 +27,14 @@ from comprehensive.kernel_ir.axes import on_axes
 from comprehensive.kernel_ir.kernel import KernelParameter, KernelStmt, Source
 from comprehensive.kernel_ir.staircase import Shape, Staircase
 from comprehensive.kernel_ir.terms import conjunction, constant, expression
-from comprehensive.loops.access import names_read, substitute
+from comprehensive.loops.access import names_read
 from comprehensive.loops.fold import fold
 from comprehensive.loops.integers import ONE, ZERO
 from comprehensive.loops.ir import Nest
 from comprehensive.loops.reading_order import reading_order
 from comprehensive.loops.types import type_of
 from comprehensive.metafork.ast import Binary, Cast, Conditional, Declare, Expr, If, Name, ScalarType
+from comprehensive.metafork.rewrite import substitute
 from comprehensive.metafork.terms import conjuncts
 from comprehensive.poly.indices import scope_of
 

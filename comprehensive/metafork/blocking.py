@@ -41,9 +41,10 @@ from comprehensive.metafork.ast import (
     Stmt,
 )
 from comprehensive.metafork.fresh import Namer
-from comprehensive.metafork.numbered import Numbered, numbered, placed
+from comprehensive.metafork.numbered import Numbered, numbered
 from comprehensive.metafork.rectangle import Ends, Rectangle, plus, possible, rectangular
 from comprehensive.metafork.reserved import why_reserved
+from comprehensive.metafork.rewrite import substitute
 from comprehensive.metafork.scalar_types import promote
 from comprehensive.metafork.structure import perfect_run
 from comprehensive.metafork.terms import conjunction
@@ -254,7 +255,7 @@ def _cut_of(loop: MetaFor, places: Mapping[str, Expr], counted: Numbered) -> Cut
     if loop.iterator not in counted.values:
         return Cut(loop.iterator, places[loop.iterator])
     program, value = counted.values[loop.iterator]
-    return Cut(program.iterator, placed(value, places))
+    return Cut(program.iterator, substitute(value, places))
 
 
 def _place(loop: MetaFor, kind: ScalarType, block: str, extent: Name | IntLiteral, thread: str) -> Expr:

@@ -36,6 +36,7 @@ from comprehensive.metafork.ast import (
 )
 from comprehensive.metafork.headers import MOST_AHEAD, condition_of, looking_ahead, step_of
 from comprehensive.metafork.jumps import negated
+from comprehensive.metafork.rewrite import substitute
 from comprehensive.metafork.scalar_types import promote
 from comprehensive.metafork.substitution import Substitution
 from comprehensive.metafork.terms import conjuncts
@@ -422,7 +423,7 @@ def _at(statement: Declare, iterator: str, value: Expr) -> Declare:
 def _evaluated(update: Update, iterator: str, start: Expr | None) -> Stmt:
     value = update.value
     if start is not None and effect(value) is None:
-        value = Substitution({iterator: start}, {}, None).expression(value)
+        value = substitute(value, {iterator: start})
     return known(Evaluate(replace(update, value=value), update.span, update.sign))
 
 

@@ -17,7 +17,7 @@ from msgspec import Struct
 from comprehensive.metafork.ast import Binary, Expr, IntLiteral, MetaFor, Name, ScalarType
 from comprehensive.metafork.fresh import Namer
 from comprehensive.metafork.rectangle import ONE, ZERO, plus
-from comprehensive.metafork.rewrite import map_expression
+from comprehensive.metafork.rewrite import substitute
 from comprehensive.metafork.walk import names
 from comprehensive.records import replace
 
@@ -37,7 +37,7 @@ def numbered(run: Sequence[MetaFor], name: Namer) -> Numbered:
     found: dict[str, tuple[MetaFor, Expr]] = {}
     known: dict[str, Expr] = {}
     for loop in run:
-        here = replace(loop, start=placed(loop.start, known), bound=placed(loop.bound, known))
+        here = replace(loop, start=substitute(loop.start, known), bound=substitute(loop.bound, known))
         depends = loop.iterator in spoken_of or bool(iterators & {*names(loop.start), *names(loop.bound)})
         step = loop.step.value if isinstance(loop.step, IntLiteral) else 0
         goes_there = loop.relation in (("<", "<=") if step > 0 else (">", ">="))
@@ -54,8 +54,3 @@ def numbered(run: Sequence[MetaFor], name: Namer) -> Numbered:
         found[counter] = loop, value
         known[loop.iterator] = value
     return Numbered(tuple(loops), found)
-
-
-def placed(expression: Expr, values: Mapping[str, Expr]) -> Expr:
-    """Return an expression with values in the place of names."""
-    return map_expression(expression, lambda e: values.get(e.identifier, e) if isinstance(e, Name) else e)

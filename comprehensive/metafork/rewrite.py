@@ -6,13 +6,13 @@ node, not a copy::
     map_expression(parsed "i + n*1", fold)  calls fold for  i, n, 1, n*1, i + n*1
 
 One step down are :func:`with_operands`, :func:`with_own_expressions`, :func:`with_bodies` and
-:func:`with_all_bodies`; everything below are :func:`map_expression`, :func:`map_expressions` and
-:func:`replace_statements`.  Each answers to a walk of :mod:`walk`.
+:func:`with_all_bodies`; everything below are :func:`map_expression`, :func:`substitute`,
+:func:`map_expressions` and :func:`replace_statements`.  Each answers to a walk of :mod:`walk`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from operator import is_
 from typing import Any, TypeAlias, TypeVar, assert_never, cast, overload
 
@@ -175,6 +175,17 @@ def with_all_bodies(statement: S, change: OnBody) -> S:
 def map_expression(expression: Expr, change: OnExpression) -> Expr:
     """Apply ``change`` to every node, operands before operators; what it returns takes the place of the node."""
     return change(with_operands(expression, lambda operand: map_expression(operand, change)))
+
+
+def substitute(expr: Expr, values: Mapping[str, Expr]) -> Expr:
+    """Return ``expr`` with names replaced by expressions (all at once)."""
+    if not values:
+        return expr
+
+    def one(e: Expr) -> Expr:
+        return values.get(e.identifier, e) if isinstance(e, Name) else with_operands(e, one)
+
+    return one(expr)
 
 
 def map_expressions(body: tuple[S, ...], change: OnExpression, place: OnPlace | None = None) -> tuple[S, ...]:

@@ -8,11 +8,12 @@ the distance between two values of a subscript::
 
 from __future__ import annotations
 
-from comprehensive.loops.access import names_read, substitute
+from comprehensive.loops.access import names_read
 from comprehensive.loops.fold import fold
 from comprehensive.loops.integers import ONE, ZERO, Ring
 from comprehensive.loops.ir import AXES
 from comprehensive.metafork.ast import Binary, Expr, IntLiteral, Name
+from comprehensive.metafork.rewrite import substitute
 from comprehensive.metafork.terms import plus
 from comprehensive.plan.profile import number_name
 

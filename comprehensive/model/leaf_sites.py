@@ -24,7 +24,7 @@ from comprehensive.diagnostics import Span
 from comprehensive.kernel_ir.axes import axis_extents, on_axes
 from comprehensive.kernel_ir.instructions import is_fused, of_function, of_operator, waits_of
 from comprehensive.kernel_ir.kernel import Barrier, Comment, Kernel, KernelStmt, OfTiles, SharedTile, Source
-from comprehensive.loops.access import names_read, substitute
+from comprehensive.loops.access import names_read
 from comprehensive.loops.fold import fold
 from comprehensive.loops.integers import ONE, ZERO
 from comprehensive.loops.ir import AXES, Nest
@@ -53,6 +53,7 @@ from comprehensive.metafork.ast import (
     Unary,
     While,
 )
+from comprehensive.metafork.rewrite import substitute
 from comprehensive.metafork.terms import plus, times
 from comprehensive.metafork.walk import all_statements_in, assigned_scalars
 from comprehensive.model.depth import LOADED, Data, depth_of, forget, taken_for

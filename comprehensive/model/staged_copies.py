@@ -28,9 +28,10 @@ from comprehensive.kernel_ir.kernel import (
     StageRow,
     StorePrefetched,
 )
-from comprehensive.loops.access import names_read, substitute
+from comprehensive.loops.access import names_read
 from comprehensive.machine.parameters import WARP_THREADS
 from comprehensive.metafork.ast import Expr, IntLiteral
+from comprehensive.metafork.rewrite import substitute
 from comprehensive.model.accesses import VECTOR_BYTES
 from comprehensive.model.block import Walk
 from comprehensive.model.launched import Launched

@@ -11,10 +11,11 @@ from __future__ import annotations
 from collections.abc import Container, Iterable
 
 from comprehensive.kernel_ir.c_expr import is_wide
-from comprehensive.loops.access import names_read, substitute
+from comprehensive.loops.access import names_read
 from comprehensive.loops.ir import Nest, Scalar
 from comprehensive.loops.types import type_of
 from comprehensive.metafork.ast import Cast, Expr, IntLiteral
+from comprehensive.metafork.rewrite import substitute
 
 
 def over_arguments(nest: Nest, condition: Expr, kept: Container[str] = ()) -> Expr:

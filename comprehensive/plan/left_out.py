@@ -14,11 +14,12 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from comprehensive.loops.access import names_read, substitute
+from comprehensive.loops.access import names_read
 from comprehensive.loops.fold import fold
 from comprehensive.loops.ir import BlockStmt, Nest, Role, Threads
 from comprehensive.loops.types import environment_of, exact_product
 from comprehensive.metafork.ast import Binary, Declare, Expr, For, IntLiteral, Stmt
+from comprehensive.metafork.rewrite import substitute
 from comprehensive.plan.host_scalars import over_arguments
 
 

@@ -15,10 +15,11 @@ from msgspec import Struct
 from comprehensive.algebra import Quotient, System
 from comprehensive.kernel_ir.kernel import Kernel
 from comprehensive.kernel_ir.terms import size_of
-from comprehensive.loops.access import atomically_updated, substitute
+from comprehensive.loops.access import atomically_updated
 from comprehensive.loops.ir import Nest, RegisterTile
 from comprehensive.machine.cost import TileWork
 from comprehensive.metafork.ast import Expr, Function, IntLiteral
+from comprehensive.metafork.rewrite import substitute
 from comprehensive.plan.profile import NOTHING, Profile
 from comprehensive.plan.versions import ORIGINAL, Adaptation, KernelKey, Version
 from comprehensive.schedule.instances import Instance

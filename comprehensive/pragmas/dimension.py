@@ -11,12 +11,12 @@ from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
 
-from comprehensive.loops.access import substitute
 from comprehensive.loops.ir import AXES
 from comprehensive.loops.normalize.counting import counted_from_zero
 from comprehensive.metafork.ast import Expr, For, IntLiteral, MetaFor, Name, ScalarType, Stmt
 from comprehensive.metafork.fresh import Namer
 from comprehensive.metafork.rectangle import rectangular
+from comprehensive.metafork.rewrite import substitute
 from comprehensive.metafork.walk import names
 from comprehensive.records import replace
 

@@ -17,14 +17,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from comprehensive.loops.access import substitute
 from comprehensive.loops.normalize.outward import hoistable, hoisted
 from comprehensive.loops.normalize.strips import loop_of_strips, of_strips
 from comprehensive.loops.normalize.tests_in_headers import tests_in_headers
 from comprehensive.loops.traverse import names_read_in
 from comprehensive.metafork.ast import Declare, Expr, For, ScalarType, Stmt
 from comprehensive.metafork.fresh import Namer
-from comprehensive.metafork.rewrite import replace_statements
+from comprehensive.metafork.rewrite import replace_statements, substitute
 from comprehensive.metafork.walk import assigned_scalars, reads_data, statements_in
 from comprehensive.pragmas.cutting import Loops
 from comprehensive.pragmas.dimension import dimension

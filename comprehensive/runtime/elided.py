@@ -13,11 +13,10 @@ from dataclasses import dataclass
 
 from comprehensive.codegen.conversions import converted, storage_headers
 from comprehensive.diagnostics import DiagnosticSink, Span
-from comprehensive.loops.access import substitute
 from comprehensive.metafork.ast import Expr, Function, IntLiteral, MetaSchedule, Program, ScalarType, Stmt
 from comprehensive.metafork.file_scope import functions_besides
 from comprehensive.metafork.printer import print_region, print_regions
-from comprehensive.metafork.rewrite import map_expressions
+from comprehensive.metafork.rewrite import map_expressions, substitute
 from comprehensive.metafork.scope import scope_of_region
 from comprehensive.metafork.tokens import Origin, tokens
 from comprehensive.metafork.type_names import storage_names

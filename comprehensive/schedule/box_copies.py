@@ -19,9 +19,9 @@ from comprehensive.algebra import Polynomial
 from comprehensive.kernel_ir.kernel import WIDTH, Box, Comment, KernelStmt, StageBox
 from comprehensive.kernel_ir.parameters import flat
 from comprehensive.kernel_ir.terms import conjunction, constant, expression, least, product, total
-from comprehensive.loops.access import substitute
 from comprehensive.metafork.ast import Binary, Conditional, Expr, Index, IntLiteral, Name, Stmt
 from comprehensive.metafork.fresh import Namer
+from comprehensive.metafork.rewrite import substitute
 from comprehensive.metafork.terms import plus, times
 from comprehensive.schedule.box_nest import MOST_AXES, BoxAxis, ReferenceGroup
 from comprehensive.schedule.boxes import Boxes, GroupNames, elements_along

@@ -15,9 +15,9 @@ from msgspec import Struct
 from comprehensive.kernel_ir.kernel import VECTOR, Alignment, KernelStmt, VectorStore
 from comprehensive.kernel_ir.parameters import flat
 from comprehensive.kernel_ir.terms import constant, counting, onward
-from comprehensive.loops.access import substitute
 from comprehensive.loops.integers import Ring
 from comprehensive.metafork.ast import Assign, Binary, Declare, Expr, If, Index, IntLiteral, Name
+from comprehensive.metafork.rewrite import substitute
 from comprehensive.metafork.terms import plus
 from comprehensive.metafork.walk import elements, expressions_in
 from comprehensive.schedule.around_loop import AroundLoop

@@ -30,7 +30,7 @@ from comprehensive.kernel_ir.kernel import (
     KernelStmt,
 )
 from comprehensive.kernel_ir.terms import conjunction, constant, counting, least
-from comprehensive.loops.access import names_read, substitute
+from comprehensive.loops.access import names_read
 from comprehensive.loops.traverse import always_evaluated
 from comprehensive.metafork.ast import (
     Assign,
@@ -48,7 +48,7 @@ from comprehensive.metafork.ast import (
     Stmt,
 )
 from comprehensive.metafork.fresh import Namer
-from comprehensive.metafork.rewrite import map_expression, map_expressions, with_operands
+from comprehensive.metafork.rewrite import map_expression, map_expressions, substitute, with_operands
 from comprehensive.metafork.walk import elements, elements_in
 from comprehensive.records import replace
 from comprehensive.schedule.around_loop import AroundLoop

@@ -25,7 +25,6 @@ from __future__ import annotations
 from comprehensive.algebra import Polynomial
 from comprehensive.kernel_ir.kernel import VECTOR, WIDTH, Await, Barrier, Comment, KernelStmt, SharedTile
 from comprehensive.kernel_ir.terms import constant, counting, expression, onward
-from comprehensive.loops.access import substitute
 from comprehensive.metafork.ast import (
     Assign,
     Binary,
@@ -38,6 +37,7 @@ from comprehensive.metafork.ast import (
     ScalarType,
     Stmt,
 )
+from comprehensive.metafork.rewrite import substitute
 from comprehensive.metafork.terms import plus, times
 from comprehensive.metafork.walk import assigned_scalars
 from comprehensive.schedule.around_loop import AroundLoop

@@ -18,7 +18,6 @@ from itertools import chain
 
 from comprehensive.algebra import Polynomial
 from comprehensive.algebra.whole import integral_quotient
-from comprehensive.loops.access import substitute
 from comprehensive.loops.integers import ZERO, Ring, addends, sum_of_addends
 from comprehensive.loops.ir import Array, Nest, RegisterTile
 from comprehensive.loops.normalize.counters import at_most
@@ -38,7 +37,7 @@ from comprehensive.metafork.ast import (
     While,
 )
 from comprehensive.metafork.fresh import fresh
-from comprehensive.metafork.rewrite import map_expression, map_expressions
+from comprehensive.metafork.rewrite import map_expression, map_expressions, substitute
 from comprehensive.metafork.walk import (
     arrays_assigned,
     children,

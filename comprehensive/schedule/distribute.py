@@ -24,7 +24,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from msgspec import Struct, field
 
-from comprehensive.loops.access import names_read, substitute
+from comprehensive.loops.access import names_read
 from comprehensive.loops.ir import Nest, RegisterTile
 from comprehensive.loops.traverse import all_names, always_evaluated, conditional_parts, declared_names
 from comprehensive.loops.types import ROUNDED_IN_MEMORY_ALONE, environment_of, type_of, with_declarations
@@ -45,7 +45,7 @@ from comprehensive.metafork.ast import (
     Unary,
 )
 from comprehensive.metafork.fresh import Namer
-from comprehensive.metafork.rewrite import with_subscripts
+from comprehensive.metafork.rewrite import substitute, with_subscripts
 from comprehensive.metafork.walk import (
     bodies,
     own_expressions,

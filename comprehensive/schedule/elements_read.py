@@ -17,12 +17,12 @@ from itertools import product
 from msgspec import Struct
 
 from comprehensive.algebra import Polynomial
-from comprehensive.loops.access import substitute
 from comprehensive.loops.extremes import at_least_zero
 from comprehensive.loops.integers import ONE, ZERO, Ring
 from comprehensive.loops.ir import Array, Nest, RegisterTile, Role, Scalar
 from comprehensive.metafork.ast import Binary, Conditional, Expr, IntLiteral, Name, ScalarType, Unary
 from comprehensive.metafork.fresh import Namer
+from comprehensive.metafork.rewrite import substitute
 from comprehensive.records import replace
 from comprehensive.schedule.bounded_reads import Bounds
 from comprehensive.schedule.mapped_subscripts import PLACE, MappedSubscript

@@ -23,13 +23,13 @@ from msgspec import Struct
 from comprehensive.algebra import Polynomial
 from comprehensive.kernel_ir.kernel import BLOCK_FIRST, BLOCK_STEPS
 from comprehensive.kernel_ir.terms import conjunction, constant, least
-from comprehensive.loops.access import names_read, substitute
+from comprehensive.loops.access import names_read
 from comprehensive.loops.extremes import largest, slope
 from comprehensive.loops.integers import ONE, ZERO, Ring, written_anew
 from comprehensive.loops.ir import Alternative, Nest, RegisterTile, StepRange
 from comprehensive.loops.traverse import map_indices
 from comprehensive.metafork.ast import Binary, Call, Expr, For, Index, IntLiteral, Name, ScalarType, Stmt
-from comprehensive.metafork.rewrite import map_expressions
+from comprehensive.metafork.rewrite import map_expressions, substitute
 from comprehensive.metafork.terms import plus
 from comprehensive.metafork.walk import elements_in
 from comprehensive.records import replace

@@ -20,7 +20,7 @@ from msgspec import Struct
 
 from comprehensive.algebra import Polynomial
 from comprehensive.kernel_ir.terms import conjunction
-from comprehensive.loops.access import names_read, substitute
+from comprehensive.loops.access import names_read
 from comprehensive.loops.extremes import larger, largest, least_of
 from comprehensive.loops.integers import ONE, ZERO, Ring
 from comprehensive.loops.ir import Alternative, Nest, RegisterTile
@@ -36,7 +36,7 @@ from comprehensive.metafork.ast import (
     Stmt,
     Unary,
 )
-from comprehensive.metafork.rewrite import with_bodies
+from comprehensive.metafork.rewrite import substitute, with_bodies
 from comprehensive.metafork.walk import elements_in, subexpressions
 from comprehensive.records import replace
 from comprehensive.schedule.conditions_inside import conditions_inside, under

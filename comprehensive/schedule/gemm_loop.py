@@ -23,7 +23,6 @@ from __future__ import annotations
 
 from comprehensive.kernel_ir.kernel import Await, Barrier, Comment, Commit, KernelStmt
 from comprehensive.kernel_ir.terms import constant, counting
-from comprehensive.loops.access import substitute
 from comprehensive.metafork.ast import (
     Assign,
     Binary,
@@ -38,7 +37,7 @@ from comprehensive.metafork.ast import (
     Stmt,
     Unary,
 )
-from comprehensive.metafork.rewrite import map_expressions
+from comprehensive.metafork.rewrite import map_expressions, substitute
 from comprehensive.metafork.terms import plus, times
 from comprehensive.schedule.comments import commented
 from comprehensive.schedule.context import ONE, ZERO

@@ -18,11 +18,12 @@ from comprehensive.data import fact_table
 from comprehensive.kernel_ir.kernel import Kernel
 from comprehensive.kernel_ir.terms import size_of
 from comprehensive.kernel_ir.words import words_per_element
-from comprehensive.loops.access import names_read, substitute
+from comprehensive.loops.access import names_read
 from comprehensive.loops.fold import fold
 from comprehensive.loops.integers import Ring
 from comprehensive.loops.ir import RegisterTile
 from comprehensive.metafork.ast import Assign, Declare, Expr, For, If, Index, IntLiteral, Name, Stmt
+from comprehensive.metafork.rewrite import substitute
 from comprehensive.metafork.walk import elements_in, statements_in, subexpressions
 from comprehensive.records import replace
 

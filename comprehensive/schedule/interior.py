@@ -18,7 +18,7 @@ from collections.abc import Mapping, Sequence
 from msgspec import Struct
 
 from comprehensive.algebra import Polynomial
-from comprehensive.loops.access import names_read, substitute
+from comprehensive.loops.access import names_read
 from comprehensive.loops.extremes import at_least_zero
 from comprehensive.loops.integers import Ring
 from comprehensive.loops.ir import Nest, RegisterTile
@@ -36,7 +36,7 @@ from comprehensive.metafork.ast import (
     Stmt,
     Unary,
 )
-from comprehensive.metafork.rewrite import with_operands, with_own_expressions
+from comprehensive.metafork.rewrite import substitute, with_operands, with_own_expressions
 from comprehensive.metafork.walk import subexpressions
 from comprehensive.records import replace
 from comprehensive.schedule.collapse_coordinates import has_rows

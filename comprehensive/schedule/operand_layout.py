@@ -34,7 +34,6 @@ from comprehensive.kernel_ir.kernel import (
 from comprehensive.kernel_ir.parameters import flat
 from comprehensive.kernel_ir.terms import constant, expression, onward, product
 from comprehensive.kernel_ir.words import words_per_element
-from comprehensive.loops.access import substitute
 from comprehensive.loops.integers import Ring
 from comprehensive.machine.parameters import WORD_BYTES
 from comprehensive.metafork.ast import (
@@ -51,6 +50,7 @@ from comprehensive.metafork.ast import (
     Stmt,
     Unary,
 )
+from comprehensive.metafork.rewrite import substitute
 from comprehensive.metafork.terms import plus, times
 from comprehensive.schedule.comments import commented
 from comprehensive.schedule.context import ONE, PATCH, ZERO, TileContext

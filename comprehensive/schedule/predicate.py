@@ -18,11 +18,12 @@ from itertools import product
 from msgspec import Struct
 
 from comprehensive.kernel_ir.terms import conjunction
-from comprehensive.loops.access import names_read, substitute
+from comprehensive.loops.access import names_read
 from comprehensive.loops.integers import ONE, ZERO, Ring
 from comprehensive.loops.ir import Alternative, Nest, RegisterTile, Role, Scalar
 from comprehensive.loops.types import environment_of, type_of
 from comprehensive.metafork.ast import Binary, Cast, Expr, If, Index, Name, ScalarType
+from comprehensive.metafork.rewrite import substitute
 from comprehensive.metafork.terms import conjuncts
 from comprehensive.metafork.walk import reads_data
 from comprehensive.records import replace

@@ -12,12 +12,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from comprehensive.loops.access import names_read, substitute
+from comprehensive.loops.access import names_read
 from comprehensive.loops.ir import Nest, RegisterTile
 from comprehensive.loops.normalize.before_loop import read_before
 from comprehensive.loops.normalize.inlined import is_in_subscripts
 from comprehensive.metafork.ast import Conditional, Declare, Expr, For, Index, Stmt
-from comprehensive.metafork.rewrite import map_expressions
+from comprehensive.metafork.rewrite import map_expressions, substitute
 from comprehensive.metafork.walk import arrays_assigned, assigned_scalars, expressions_in
 from comprehensive.records import replace
 from comprehensive.schedule.operands import loop_of

@@ -16,11 +16,11 @@ from dataclasses import dataclass, field
 from msgspec import Struct
 
 from comprehensive.algebra import Polynomial
-from comprehensive.loops.access import substitute
 from comprehensive.loops.integers import Ring
 from comprehensive.loops.ir import Nest, RegisterTile
 from comprehensive.loops.traverse import always_evaluated
 from comprehensive.metafork.ast import Assign, Binary, Declare, Expr, For, Index, IntLiteral, Name, Stmt
+from comprehensive.metafork.rewrite import substitute
 from comprehensive.metafork.walk import bodies, own_expressions, subexpressions
 from comprehensive.records import replace
 from comprehensive.schedule.flatten import Digit, digits_of

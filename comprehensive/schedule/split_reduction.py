@@ -27,7 +27,7 @@ from comprehensive.kernel_ir.kernel import VECTOR, WIDTH, Alignment, Barrier, Ke
 from comprehensive.kernel_ir.parameters import flat
 from comprehensive.kernel_ir.terms import conjunction, constant, counting, product
 from comprehensive.kernel_ir.words import words_per_element
-from comprehensive.loops.access import names_read, substitute
+from comprehensive.loops.access import names_read
 from comprehensive.loops.ir import Nest, RegisterTile
 from comprehensive.loops.traverse import all_names, declared_names
 from comprehensive.loops.types import environment_of, type_of, with_declarations
@@ -45,7 +45,7 @@ from comprehensive.metafork.ast import (
     Stmt,
 )
 from comprehensive.metafork.fresh import Namer
-from comprehensive.metafork.rewrite import map_expression, map_expressions
+from comprehensive.metafork.rewrite import map_expression, map_expressions, substitute
 from comprehensive.metafork.walk import elements, statements_in, subexpressions
 from comprehensive.records import replace
 from comprehensive.reductions.operators import Operator, update_of

@@ -17,9 +17,8 @@ from collections.abc import Sequence
 
 from comprehensive.kernel_ir.kernel import KernelStmt
 from comprehensive.kernel_ir.terms import constant, counting
-from comprehensive.loops.access import substitute
 from comprehensive.metafork.ast import Assign, Binary, Declare, Expr, If, Index, IntLiteral, Name, Stmt
-from comprehensive.metafork.rewrite import map_expressions
+from comprehensive.metafork.rewrite import map_expressions, substitute
 from comprehensive.metafork.terms import plus
 from comprehensive.metafork.walk import statements_in
 from comprehensive.records import replace

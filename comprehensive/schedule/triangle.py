@@ -26,11 +26,12 @@ from msgspec import Struct
 from comprehensive.kernel_ir.kernel import KernelParameter, Source
 from comprehensive.kernel_ir.staircase import Shape, Staircase
 from comprehensive.kernel_ir.terms import conjunction, constant
-from comprehensive.loops.access import names_read, substitute
+from comprehensive.loops.access import names_read
 from comprehensive.loops.fold import fold
 from comprehensive.loops.integers import ONE, ZERO
 from comprehensive.loops.ir import Coordinate
 from comprehensive.metafork.ast import Binary, Cast, Conditional, Expr, Name, ScalarType, Stmt
+from comprehensive.metafork.rewrite import substitute
 from comprehensive.schedule.context import TileContext
 from comprehensive.schedule.predicate import Edge, edges
 

@@ -16,7 +16,6 @@ from msgspec import Struct
 
 from comprehensive.kernel_ir.kernel import KernelStmt
 from comprehensive.kernel_ir.terms import constant, counting, least, onward, product
-from comprehensive.loops.access import substitute
 from comprehensive.loops.ir import Nest
 from comprehensive.loops.traverse import rename
 from comprehensive.metafork.ast import (
@@ -36,7 +35,7 @@ from comprehensive.metafork.ast import (
     ScalarType,
     Stmt,
 )
-from comprehensive.metafork.rewrite import map_expressions, with_bodies, with_own_expressions
+from comprehensive.metafork.rewrite import map_expressions, substitute, with_bodies, with_own_expressions
 from comprehensive.metafork.terms import times, value_left
 from comprehensive.metafork.walk import (
     declared,

@@ -24,7 +24,6 @@ from msgspec import Struct
 from comprehensive.algebra import Polynomial
 from comprehensive.kernel_ir.kernel import VECTOR, WIDTH, KernelStmt, Vectors, VectorStore
 from comprehensive.kernel_ir.terms import conjunction, constant, counting, disjunction
-from comprehensive.loops.access import substitute
 from comprehensive.metafork.ast import (
     Assign,
     Binary,
@@ -39,7 +38,7 @@ from comprehensive.metafork.ast import (
     ScalarType,
     Stmt,
 )
-from comprehensive.metafork.rewrite import map_expression, map_expressions
+from comprehensive.metafork.rewrite import map_expression, map_expressions, substitute
 from comprehensive.metafork.terms import plus, value_left
 from comprehensive.metafork.walk import statements_in
 from comprehensive.schedule.comments import commented

@@ -25,7 +25,6 @@ from msgspec import Struct
 
 from comprehensive.algebra import Polynomial
 from comprehensive.kernel_ir.kernel import VECTOR, Alignment
-from comprehensive.loops.access import substitute
 from comprehensive.loops.integers import Ring
 from comprehensive.loops.ir import Array, Nest, RegisterTile
 from comprehensive.loops.traverse import conditional_parts
@@ -41,7 +40,7 @@ from comprehensive.metafork.ast import (
     IntLiteral,
     Stmt,
 )
-from comprehensive.metafork.rewrite import map_expressions
+from comprehensive.metafork.rewrite import map_expressions, substitute
 from comprehensive.metafork.walk import reads_data, statements_in, subexpressions
 from comprehensive.records import replace
 from comprehensive.schedule.interior import Interior

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from functools import partial
 
-from comprehensive.loops.access import names_read, substitute
+from comprehensive.loops.access import names_read
 from comprehensive.metafork.ast import (
     Binary,
     Declare,
@@ -25,7 +25,7 @@ from comprehensive.metafork.ast import (
     Stmt,
     Unary,
 )
-from comprehensive.metafork.rewrite import map_expressions, with_bodies, with_operands
+from comprehensive.metafork.rewrite import map_expressions, substitute, with_bodies, with_operands
 from comprehensive.metafork.scalar_types import promote
 from comprehensive.metafork.walk import children, declared, expressions_in, statements_in
 from comprehensive.records import replace

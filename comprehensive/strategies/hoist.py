@@ -15,7 +15,7 @@ from typing import assert_never
 
 from msgspec import Struct
 
-from comprehensive.loops.access import names_read, substitute
+from comprehensive.loops.access import names_read
 from comprehensive.loops.integers import ZERO, Ring
 from comprehensive.loops.ir import Nest, Role
 from comprehensive.loops.traverse import declared_names, names_read_in
@@ -38,7 +38,7 @@ from comprehensive.metafork.ast import (
     Stmt,
     While,
 )
-from comprehensive.metafork.rewrite import map_expressions, with_bodies
+from comprehensive.metafork.rewrite import map_expressions, substitute, with_bodies
 from comprehensive.metafork.walk import arrays_assigned, bodies, leaves_loop, own_expressions, statements_in
 
 

@@ -6,10 +6,10 @@ a[i * j + k]:  note: 'a[i * j + k]' stays linear, because of a product of number
 from __future__ import annotations
 
 from comprehensive.diagnostics import GENERATED, DiagnosticSink
-from comprehensive.loops.access import substitute
 from comprehensive.loops.ir import KeptLinear, RegisterTile, Variant, Why
 from comprehensive.metafork.ast import Name
 from comprehensive.metafork.printer import print_expr
+from comprehensive.metafork.rewrite import substitute
 from comprehensive.optimize.protocols import Applied, NotApplicable
 
 _ROWS = "declare the array with its rows, as in '{}[m][n]', and write a subscript for each dimension"

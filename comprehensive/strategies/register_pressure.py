@@ -23,7 +23,7 @@ from functools import partial
 
 from comprehensive.algebra import Polynomial
 from comprehensive.counters.registers import Registers
-from comprehensive.loops.access import names_read, substitute
+from comprehensive.loops.access import names_read
 from comprehensive.loops.ir import Nest, Variant
 from comprehensive.loops.traverse import map_bands
 from comprehensive.loops.types import environment_of, type_of
@@ -37,7 +37,7 @@ from comprehensive.metafork.ast import (
     ScalarType,
     Stmt,
 )
-from comprehensive.metafork.rewrite import map_expressions, with_bodies
+from comprehensive.metafork.rewrite import map_expressions, substitute, with_bodies
 from comprehensive.metafork.walk import assigned_scalars, declared, subexpressions
 from comprehensive.optimize.protocols import Applied, Counter, NotApplicable
 from comprehensive.records import replace

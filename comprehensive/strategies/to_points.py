@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from comprehensive.loops.access import names_read, substitute
+from comprehensive.loops.access import names_read
 from comprehensive.loops.integers import ONE, ZERO
 from comprehensive.loops.ir import (
     Alternative,
@@ -60,7 +60,7 @@ from comprehensive.metafork.ast import (
     Stmt,
 )
 from comprehensive.metafork.fresh import Namer, fresh
-from comprehensive.metafork.rewrite import map_expression, map_expressions, replace_statements
+from comprehensive.metafork.rewrite import map_expression, map_expressions, replace_statements, substitute
 from comprehensive.metafork.terms import conjunction, conjuncts
 from comprehensive.metafork.walk import reads_data, statements_in
 from comprehensive.optimize.protocols import Applied, NotApplicable

@@ -29,7 +29,7 @@ from functools import partial
 
 from msgspec import Struct
 
-from comprehensive.loops.access import names_read, substitute
+from comprehensive.loops.access import names_read
 from comprehensive.loops.fold import fold
 from comprehensive.loops.ir import Array, Nest
 from comprehensive.loops.normalize.equality import same
@@ -52,7 +52,7 @@ from comprehensive.metafork.ast import (
     Stmt,
 )
 from comprehensive.metafork.fresh import Namer
-from comprehensive.metafork.rewrite import map_expression, map_expressions, with_bodies
+from comprehensive.metafork.rewrite import map_expression, map_expressions, substitute, with_bodies
 from comprehensive.metafork.terms import value_left
 from comprehensive.metafork.walk import (
     arrays_assigned,

@@ -16,7 +16,7 @@ from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
 
-from comprehensive.loops.access import names_read, substitute
+from comprehensive.loops.access import names_read
 from comprehensive.loops.integers import ONE
 from comprehensive.loops.normalize.before_loop import read_before
 from comprehensive.loops.normalize.equality import same
@@ -35,7 +35,7 @@ from comprehensive.metafork.ast import (
     Stmt,
 )
 from comprehensive.metafork.fresh import Namer
-from comprehensive.metafork.rewrite import map_expression, map_expressions
+from comprehensive.metafork.rewrite import map_expression, map_expressions, substitute
 from comprehensive.metafork.walk import assigned_scalars, statements_in
 from comprehensive.records import replace
 

@@ -14,12 +14,12 @@ from __future__ import annotations
 
 from comprehensive.algebra import Polynomial
 from comprehensive.diagnostics import GENERATED
-from comprehensive.loops.access import names_read, substitute
+from comprehensive.loops.access import names_read
 from comprehensive.loops.integers import Ring
 from comprehensive.loops.ir import Nest, Points
 from comprehensive.loops.traverse import all_names, declared_names, names_read_in, rename, rename_expr
 from comprehensive.metafork.ast import Cast, Declare, Expr, Name
-from comprehensive.metafork.rewrite import map_expression
+from comprehensive.metafork.rewrite import map_expression, substitute
 from comprehensive.metafork.walk import assigned_scalars, reads_data, statements_in
 from comprehensive.records import replace
 

@@ -19,7 +19,7 @@ from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
 
-from comprehensive.loops.access import names_read, substitute
+from comprehensive.loops.access import names_read
 from comprehensive.loops.integers import ONE, ZERO
 from comprehensive.loops.normalize.counting import counted_from_zero
 from comprehensive.loops.normalize.iterators import tidy, without_idle_names
@@ -42,6 +42,7 @@ from comprehensive.metafork.ast import (
 from comprehensive.metafork.constants import constant_value
 from comprehensive.metafork.fresh import Namer
 from comprehensive.metafork.headers import condition_of, step_of
+from comprehensive.metafork.rewrite import substitute
 from comprehensive.metafork.terms import plus
 from comprehensive.metafork.walk import assigned_scalars, leaves_loop, reads_data
 

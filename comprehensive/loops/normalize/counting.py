@@ -19,7 +19,6 @@ from msgspec import Struct
 from comprehensive.algebra import Polynomial
 from comprehensive.algebra.whole import integral_quotient
 from comprehensive.diagnostics import Span
-from comprehensive.loops.access import substitute
 from comprehensive.loops.integers import Ring
 from comprehensive.loops.normalize.iterators import tidy
 from comprehensive.loops.normalize.sums import Sum
@@ -27,6 +26,7 @@ from comprehensive.loops.types import as_type, type_of
 from comprehensive.metafork.ast import Binary, Cast, Expr, IntLiteral, Name, ScalarType, Unary
 from comprehensive.metafork.constants import constant_value
 from comprehensive.metafork.headers import split_step
+from comprehensive.metafork.rewrite import substitute
 from comprehensive.metafork.scalar_types import promote
 
 

@@ -19,7 +19,7 @@ from typing import assert_never
 
 from msgspec import Struct
 
-from comprehensive.loops.access import names_read, substitute
+from comprehensive.loops.access import names_read
 from comprehensive.loops.ir import BlockStmt, Nest, Threads
 from comprehensive.loops.normalize.equality import same
 from comprehensive.loops.normalize.joining import joined_in, neutral
@@ -42,7 +42,7 @@ from comprehensive.metafork.ast import (
     Stmt,
     Unary,
 )
-from comprehensive.metafork.rewrite import map_expressions, with_bodies
+from comprehensive.metafork.rewrite import map_expressions, substitute, with_bodies
 from comprehensive.metafork.walk import assigned_scalars, own_expressions, statements_in
 from comprehensive.records import replace
 

@@ -25,7 +25,7 @@ from functools import partial, reduce
 
 from comprehensive.algebra import Polynomial
 from comprehensive.algebra.whole import integral_quotient
-from comprehensive.loops.access import names_read, substitute
+from comprehensive.loops.access import names_read
 from comprehensive.loops.integers import Ring
 from comprehensive.loops.ir import Nest
 from comprehensive.loops.normalize.counted_whiles import counted
@@ -54,7 +54,13 @@ from comprehensive.metafork.ast import (
 from comprehensive.metafork.constants import constant_value
 from comprehensive.metafork.fresh import Namer
 from comprehensive.metafork.headers import step_of
-from comprehensive.metafork.rewrite import map_expression, map_expressions, with_bodies, with_own_expressions
+from comprehensive.metafork.rewrite import (
+    map_expression,
+    map_expressions,
+    substitute,
+    with_bodies,
+    with_own_expressions,
+)
 from comprehensive.metafork.scalar_types import promote
 from comprehensive.metafork.terms import plus, times
 from comprehensive.metafork.walk import (

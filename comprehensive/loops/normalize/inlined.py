@@ -11,10 +11,10 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 
-from comprehensive.loops.access import names_read, substitute
+from comprehensive.loops.access import names_read
 from comprehensive.loops.types import as_type, type_of
 from comprehensive.metafork.ast import Binary, Block, Cast, Declare, Expr, For, If, ScalarType, Stmt
-from comprehensive.metafork.rewrite import map_expressions, with_bodies
+from comprehensive.metafork.rewrite import map_expressions, substitute, with_bodies
 from comprehensive.metafork.walk import (
     assigned_scalars,
     declared,

@@ -17,12 +17,11 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from comprehensive.algebra import Polynomial
-from comprehensive.loops.access import substitute
 from comprehensive.loops.integers import Ring
 from comprehensive.loops.ir import Alternative, Nest, Points
 from comprehensive.loops.normalize.subscripts import Subscripts
 from comprehensive.metafork.ast import Assign, Expr, Index, Name, Stmt
-from comprehensive.metafork.rewrite import map_expression, map_expressions
+from comprehensive.metafork.rewrite import map_expression, map_expressions, substitute
 from comprehensive.metafork.walk import elements_in, statements_in
 from comprehensive.records import replace
 

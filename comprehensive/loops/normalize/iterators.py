@@ -12,12 +12,12 @@ from collections.abc import Mapping
 
 from msgspec import Struct
 
-from comprehensive.loops.access import names_read, substitute
+from comprehensive.loops.access import names_read
 from comprehensive.loops.integers import Ring
 from comprehensive.loops.normalize.sums import Sum, addends
 from comprehensive.loops.types import as_type, type_of
 from comprehensive.metafork.ast import Binary, Cast, Expr, Index, IntLiteral, Name, ScalarType
-from comprehensive.metafork.rewrite import map_expression, map_expressions, with_subscripts
+from comprehensive.metafork.rewrite import map_expression, map_expressions, substitute, with_subscripts
 from comprehensive.metafork.scalar_types import promote
 from comprehensive.metafork.walk import S, subexpressions
 from comprehensive.records import replace

@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from msgspec import Struct
 
 from comprehensive.algebra import Polynomial
-from comprehensive.loops.access import names_read, substitute
+from comprehensive.loops.access import names_read
 from comprehensive.loops.exactness import is_exact
 from comprehensive.loops.integers import Ring
 from comprehensive.loops.ir import Nest, Role
@@ -23,6 +23,7 @@ from comprehensive.loops.traverse import always_evaluated
 from comprehensive.loops.types import type_of
 from comprehensive.metafork.ast import Binary, Expr, FloatLiteral, Index, Name, ScalarType
 from comprehensive.metafork.printer import print_expr
+from comprehensive.metafork.rewrite import substitute
 from comprehensive.metafork.scalar_types import promote
 from comprehensive.metafork.walk import subexpressions
 from comprehensive.records import replace

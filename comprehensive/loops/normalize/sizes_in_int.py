@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Set
 
-from comprehensive.loops.access import names_read, substitute
+from comprehensive.loops.access import names_read
 from comprehensive.loops.integers import POLYNOMIAL_OPERATORS, ZERO
 from comprehensive.loops.ir import Nest, Points, Role, Scalar
 from comprehensive.loops.normalize.counters import at_most, is_uniform, ranges_of
@@ -31,7 +31,7 @@ from comprehensive.metafork.ast import (
     ScalarType,
     Unary,
 )
-from comprehensive.metafork.rewrite import map_expressions
+from comprehensive.metafork.rewrite import map_expressions, substitute
 from comprehensive.metafork.scalar_types import promote
 from comprehensive.metafork.walk import statements_in
 from comprehensive.records import replace

@@ -17,14 +17,19 @@ from functools import partial
 from itertools import product
 from math import prod
 
-from comprehensive.loops.access import substitute
 from comprehensive.loops.fold import fold
 from comprehensive.loops.integers import ONE, ZERO
 from comprehensive.loops.ir import Nest
 from comprehensive.loops.traverse import all_names, declared_names, map_bands, rename
 from comprehensive.metafork.ast import Assign, Declare, Expr, For, Index, IntLiteral, Name, ScalarType, Stmt
 from comprehensive.metafork.fresh import Namer
-from comprehensive.metafork.rewrite import map_expression, map_expressions, replace_statements, with_bodies
+from comprehensive.metafork.rewrite import (
+    map_expression,
+    map_expressions,
+    replace_statements,
+    substitute,
+    with_bodies,
+)
 from comprehensive.metafork.walk import elements_in, leaves_loop, names, statements_in
 from comprehensive.records import replace
 

@@ -22,7 +22,7 @@ from msgspec import Struct
 
 from comprehensive.algebra import Polynomial
 from comprehensive.algebra.whole import integral_quotient
-from comprehensive.loops.access import names_read, substitute
+from comprehensive.loops.access import names_read
 from comprehensive.loops.extremes import lesser
 from comprehensive.loops.integers import Ring
 from comprehensive.loops.ir import Nest
@@ -39,7 +39,7 @@ from comprehensive.metafork.ast import (
     Name,
     Stmt,
 )
-from comprehensive.metafork.rewrite import with_bodies
+from comprehensive.metafork.rewrite import substitute, with_bodies
 from comprehensive.metafork.walk import assigned_scalars, leaves_loop, subexpressions, subexpressions_in
 from comprehensive.records import replace
 

@@ -16,7 +16,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from functools import partial
 
-from comprehensive.loops.access import substitute
 from comprehensive.loops.extremes import at_least_zero
 from comprehensive.loops.integers import ONE, Ring
 from comprehensive.loops.ir import Nest
@@ -35,7 +34,7 @@ from comprehensive.metafork.ast import (
     Unary,
 )
 from comprehensive.metafork.constants import constant_value
-from comprehensive.metafork.rewrite import with_bodies
+from comprehensive.metafork.rewrite import substitute, with_bodies
 from comprehensive.metafork.terms import conjuncts, plus
 from comprehensive.metafork.walk import assigned_scalars, declared, reads_data
 from comprehensive.records import replace

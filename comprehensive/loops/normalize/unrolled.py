@@ -22,7 +22,7 @@ from msgspec import Struct
 
 from comprehensive.algebra import Polynomial
 from comprehensive.algebra.whole import integral_quotient
-from comprehensive.loops.access import names_read, substitute
+from comprehensive.loops.access import names_read
 from comprehensive.loops.integers import Ring
 from comprehensive.loops.ir import Nest
 from comprehensive.loops.normalize.counting import end_of
@@ -42,7 +42,7 @@ from comprehensive.metafork.ast import (
     ScalarType,
     Stmt,
 )
-from comprehensive.metafork.rewrite import map_expressions, with_bodies
+from comprehensive.metafork.rewrite import map_expressions, substitute, with_bodies
 from comprehensive.metafork.scalar_types import promote
 from comprehensive.metafork.terms import plus
 from comprehensive.metafork.walk import assigned_scalars, declared, reads_data, statements_in

@@ -30,7 +30,7 @@ from msgspec import Struct
 
 from comprehensive.kernel_ir.c_expr import is_wide
 from comprehensive.kernel_ir.kernel import Kernel
-from comprehensive.loops.access import atomically_updated, names_read, substitute
+from comprehensive.loops.access import atomically_updated, names_read
 from comprehensive.loops.integers import ONE
 from comprehensive.loops.ir import (
     Alternative,
@@ -48,7 +48,7 @@ from comprehensive.loops.traverse import all_names, declared_names
 from comprehensive.loops.types import environment_of, with_declarations
 from comprehensive.metafork.ast import Binary, Expr, IntLiteral, Name, ScalarType
 from comprehensive.metafork.fresh import Namer
-from comprehensive.metafork.rewrite import map_expressions
+from comprehensive.metafork.rewrite import map_expressions, substitute
 from comprehensive.metafork.terms import plus, times
 from comprehensive.metafork.walk import expressions_in
 from comprehensive.optimize.protocols import NotApplicable

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from comprehensive.loops.access import Mode, accesses, names_read, rewrite_references, substitute
+from comprehensive.loops.access import Mode, accesses, names_read, rewrite_references
 from comprehensive.metafork.ast import Binary, Index, IntLiteral, Name
 from comprehensive.metafork.printer import print_expr
+from comprehensive.metafork.rewrite import substitute
 from comprehensive.records import replace
 from tests.unit.loops.nests import SPEC_NAMES, body_of, nest_of, spec_nests
 

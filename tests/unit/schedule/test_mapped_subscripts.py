@@ -8,10 +8,10 @@ from random import Random
 
 import pytest
 
-from comprehensive.loops.access import substitute
 from comprehensive.loops.integers import Ring
 from comprehensive.metafork.ast import Assign, Expr, Name
 from comprehensive.metafork.printer import print_expr
+from comprehensive.metafork.rewrite import substitute
 from comprehensive.schedule.mapped_subscripts import PLACE, mapped_subscript
 from tests.examples import seeds
 from tests.unit.loops.nests import body_of

@@ -6,9 +6,9 @@ from random import Random
 
 import pytest
 
-from comprehensive.loops.access import substitute
 from comprehensive.metafork.ast import Binary, Expr, IntLiteral, Name, ScalarType, Unary
 from comprehensive.metafork.c_integers import OPERATORS
+from comprehensive.metafork.rewrite import substitute
 from comprehensive.strategies import sums
 from comprehensive.strategies.fresh import FreshNames
 
