@@ -63,8 +63,7 @@ from comprehensive.plan.plan import (
 )
 from comprehensive.poly.apart import check_apart
 from comprehensive.poly.report import METAFORK, Words, check
-from comprehensive.pragmas.read import Models, parse_pragmas
-from comprehensive.pragmas.words import words_of
+from comprehensive.pragmas.read import Models, parse_pragmas, words_of
 from comprehensive.records import replace
 from comprehensive.reductions.notation import InAnyOrder
 from comprehensive.registry import COMPILED, counters_of, strategies_for

@@ -17,11 +17,10 @@ from comprehensive import __version__
 from comprehensive.codegen.acceptance import accepted, accepts_image
 from comprehensive.codegen.cuda import kernel_count, kernel_unit, print_kernel, program_unit
 from comprehensive.codegen.emit import depfile as depfile_text
-from comprehensive.codegen.emit import stale_outputs, touch, write_outputs
+from comprehensive.codegen.emit import marked, stale_outputs, touch, write_outputs
 from comprehensive.codegen.host import header_text, shared_files, source_text
 from comprehensive.codegen.levels import with_levels
 from comprehensive.codegen.manifest import manifest
-from comprehensive.codegen.ownership import marked
 from comprehensive.codegen.resources import Resources, resources
 from comprehensive.codegen.runtime_files import RUNTIME_FILES, demand_own_name
 from comprehensive.data import spec_directory, template_directory

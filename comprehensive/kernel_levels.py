@@ -21,8 +21,7 @@ from comprehensive.embedding.embedded import compiled_with
 from comprehensive.embedding.subjects import subjects_of
 from comprehensive.machine.device import Device
 from comprehensive.occupancy_tuning.candidates import candidates_of
-from comprehensive.occupancy_tuning.subject import Subject
-from comprehensive.occupancy_tuning.sweep import sweep
+from comprehensive.occupancy_tuning.subject import Subject, sweep
 from comprehensive.plan.versions import KernelKey, key_of
 from comprehensive.ptx.files import read_text
 from comprehensive.ptx.module import parse

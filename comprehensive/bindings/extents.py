@@ -13,7 +13,7 @@ from msgspec import Struct
 from comprehensive.loops.arithmetic import UndefinedBehaviour
 from comprehensive.loops.interpreter import c_value
 from comprehensive.metafork.ast import ScalarType
-from comprehensive.metafork.expression_text import expression
+from comprehensive.metafork.attempt import expression
 
 
 class Extents(Struct, frozen=True):

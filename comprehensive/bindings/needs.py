@@ -16,8 +16,8 @@ from msgspec import Struct
 
 from comprehensive.loops.access import names_read
 from comprehensive.metafork.ast import Binary, Call, Cast, Expr, IntLiteral, Name, Unary
+from comprehensive.metafork.attempt import expression
 from comprehensive.metafork.c_integers import OPERATORS
-from comprehensive.metafork.expression_text import expression
 
 
 class NeedsCase(Struct, frozen=True):

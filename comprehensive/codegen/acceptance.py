@@ -31,9 +31,8 @@ from comprehensive.diagnostics import (
 from comprehensive.records import replace
 from comprehensive.toolchain.compiled import SourceRejectedError
 from comprehensive.toolchain.find import Missing, find_tool
-from comprehensive.toolchain.headers import include_directories
 from comprehensive.toolchain.host import cuda_on_cpu, find_c_compiler, find_cxx_compiler
-from comprehensive.toolchain.nvcc import Tool, compile_ptx, load_tool
+from comprehensive.toolchain.nvcc import Tool, compile_ptx, include_directories, load_tool
 from comprehensive.toolchain.process import ToolError
 from comprehensive.toolchain.syntax import Complaint, complaint_in, first_complaint
 

@@ -5,27 +5,31 @@ marked with its lines, except for::
 
     meta_schedule { ... }   -->   { if (!cf_continues(cf_state, matmul_run(cf_state, n, a, B0))) return; }
     assert(B0 <= n);        -->   { if (!cf_require(cf_state, cf_le(B0, n), "B0 <= n", B0, n)) return; }
+    if (n == 0) return 0;   -->   if (n == 0) return (void)( 0);
+    float (*row)[n] = u[1]; -->   float *row = (u + (long long)(1) * (n));
 
-Host code is C.  In C++ it is kept to what it means in C (:mod:`~comprehensive.codegen.host_calls`).
+A launcher returns no value, and all data is behind plain pointers.  Host code is C.  In C++ it is kept to what it means
+in C (:mod:`~comprehensive.codegen.host_calls`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from enum import Enum
+from itertools import pairwise
 
 from comprehensive.codegen.dispatch import guard
 from comprehensive.codegen.host_calls import HostCalls, using
-from comprehensive.codegen.host_returns import without_values
 from comprehensive.codegen.launchers import available_to, given, parameter_list
 from comprehensive.codegen.source_lines import GENERATED_LINE, source_line
-from comprehensive.diagnostics import Span
+from comprehensive.diagnostics import DiagnosticSink, Span
 from comprehensive.kernel_ir.c_expr import c_string, is_wide, wide
 from comprehensive.loops.ir import Nest
 from comprehensive.loops.types import with_prototypes
 from comprehensive.metafork.ast import HostAssert, MetaSchedule, Parameter, ScalarType
 from comprehensive.metafork.file_scope import Kind, Piece
 from comprehensive.metafork.printer import assert_words, print_expr
+from comprehensive.metafork.tokens import Origin, tokens
 from comprehensive.plan.interface import Argument, Interface, host_name, interface
 from comprehensive.plan.plan import FunctionPlan, RegionPlan
 
@@ -173,3 +177,28 @@ def _call(region: RegionPlan, host: Interface) -> str:
     passed = given(region, available_to(region, host))
     arguments = ", ".join(("cf_state", *(a.name for a in passed)))
     return f"{region.name}_run({arguments})"
+
+
+def without_values(host: Span, rewritten: Sequence[tuple[Span, str]]) -> str:
+    """The text of a piece of host code, on the same lines; some of the spans that are ``rewritten`` are in it."""
+    changes = [(span.start, span.end, text) for span, text in rewritten if _is_within(span, host)]
+    found = list(tokens(Origin(host.file, DiagnosticSink()), host.start, host.end))
+    opened = False
+    for token, after in pairwise(found):
+        if token.type == "RETURN" and after.type != "SEMI":
+            changes.append((token.end, token.end, " (void)("))
+            opened = True
+        elif after.type == "SEMI" and opened:
+            changes.append((token.end, token.end, ")"))
+            opened = False
+    pieces: list[str] = []
+    copied = host.start
+    for start, end, text in sorted(changes):
+        lines = host.file.text.count("\n", start, end)
+        pieces += [host.file.text[copied:start], text, "\n" * lines]
+        copied = end
+    return "".join((*pieces, host.file.text[copied : host.end]))
+
+
+def _is_within(span: Span, host: Span) -> bool:
+    return span.file == host.file and host.start <= span.start and span.end <= host.end

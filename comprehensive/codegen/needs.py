@@ -19,7 +19,7 @@ from comprehensive.algebra import Polynomial
 from comprehensive.loops.access import names_read
 from comprehensive.loops.ir import Nest
 from comprehensive.metafork.ast import Binary, Expr, Function, IntLiteral, MetaSchedule
-from comprehensive.metafork.expression_text import expression
+from comprehensive.metafork.attempt import expression
 from comprehensive.metafork.printer import print_expr
 from comprehensive.metafork.rewrite import substitute
 from comprehensive.metafork.walk import arrays

@@ -19,7 +19,7 @@ from hashlib import sha256
 from pathlib import Path
 from types import MappingProxyType
 
-from comprehensive.codegen.ownership import marked_for_all
+from comprehensive.codegen.emit import marked_for_all
 from comprehensive.data import template_directory
 from comprehensive.diagnostics import CompileError, SourceFile
 

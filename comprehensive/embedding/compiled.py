@@ -5,11 +5,13 @@ In: a translation unit and an architecture.  Out: :class:`CompiledKernels`::
     compiler = KernelCompiler.find("pre,dce", cuda_path=None)
     compiler.compile(program_unit(plan), "sm_90").usages["matmul_leaf0"].registers_per_thread
 
-What the passes make is checked: it is well formed, and the assembler has taken it.
+What the passes make is checked: it is well formed, and the assembler has taken it.  Versions that have kernels of their
+own get copies of them (:func:`copies`): what the passes of a version make of these is all that differs.
 """
 
 from __future__ import annotations
 
+import re
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -18,7 +20,9 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct, field
 
-from comprehensive.plan.versions import Version, symbols_of
+from comprehensive.diagnostics import SourceFile
+from comprehensive.plan.versions import KernelKey, Version, key_of, symbols_of
+from comprehensive.ptx.module import Module, parse
 from comprehensive.records import replace
 from comprehensive.toolchain.assembler import Assembler, find_assembler
 from comprehensive.toolchain.find import Missing, find_tool
@@ -99,7 +103,7 @@ class KernelCompiler(Struct, frozen=True):
         SourceRejectedError where a tool rejects what it is given.
         """
         # Imported here: most programs are generated without passes.
-        from comprehensive.embedding.copies import copies, kernels_of
+        from comprehensive.embedding.compiled import copies, kernels_of
         from comprehensive.ptx.build import Build
         from comprehensive.ptx.pipeline import rewrite
 
@@ -129,3 +133,26 @@ def _by_pipeline(own: Mapping[str, str]) -> Iterator[tuple[str, frozenset[str]]]
     """Yield each pipeline with the kernels that it is for."""
     for pipeline in dict.fromkeys(own.values()):
         yield pipeline, frozenset(symbol for symbol, each in own.items() if each == pipeline)
+
+
+def kernels_of(text: str) -> Mapping[KernelKey, str]:
+    """The symbols of the kernels of a module, by name and constants. CompileError for what is no PTX."""
+    return {key_of(symbol): symbol for symbol in _parsed(text).kernels}
+
+
+def copies(text: str, originals: Mapping[str, str]) -> str:
+    """Copies of kernels of a module, to stand behind it; ``originals`` are their symbols, by those of the copies."""
+    kernels = _parsed(text).kernels
+    parts: list[str] = []
+    for symbol, original in originals.items():
+        kernel = kernels[original]
+        assert kernel.open is not None
+        head = re.sub(
+            rf"\b{re.escape(original)}\b(?=\s*\()", symbol, text[kernel.start : kernel.open], count=1
+        )
+        parts.append(f"\n{head.strip()}{text[kernel.open : kernel.end]}\n")
+    return "".join(parts)
+
+
+def _parsed(text: str) -> Module:
+    return parse(SourceFile("kernels.ptx", text))

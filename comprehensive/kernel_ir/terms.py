@@ -23,7 +23,7 @@ from comprehensive.metafork.ast import (
     Name,
     ScalarType,
 )
-from comprehensive.metafork.expression_text import expression as read
+from comprehensive.metafork.attempt import expression as read
 from comprehensive.metafork.rewrite import map_expression, substitute
 from comprehensive.metafork.terms import conjunction, disjunction, plus, product, total
 from comprehensive.metafork.walk import subexpressions

@@ -2,7 +2,7 @@
 
     analysed("smooth.mf", text).diagnostics
 
-Only what is said before anything is optimized, so that errors reach an editor at once; see `decisions.py` for the tree.
+Only what is said before anything is optimized, so that errors reach an editor at once; see `hover.py` for the tree.
 """
 
 from __future__ import annotations

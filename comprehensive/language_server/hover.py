@@ -6,13 +6,32 @@ hover(analysis, offset)     # "`x`: float data ... a block touches `B + 2` eleme
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
+from comprehensive.diagnostics import CompileError
+from comprehensive.driver import Options, grow
 from comprehensive.kernel_ir.words import words_per_element
 from comprehensive.language_server.analysis import Analysis
-from comprehensive.language_server.decisions import decisions
 from comprehensive.loops.ir import Array, Nest, Role, Scalar
+from comprehensive.loops.normalize import normalize
 from comprehensive.poly.footprint import footprint
 from comprehensive.poly.model import Level, Opaque
+
+
+@lru_cache(maxsize=8)
+def decisions(nest: Nest) -> str:
+    """The leaves of the region as written, as Markdown; registers are estimated."""
+    try:
+        tree = grow(normalize(nest), Options("estimate"))
+    except CompileError as error:
+        return error.diagnostics[0].message
+    lines = [f"**{nest.name}**: {len(tree.leaves)} leaves, {len(tree.dead_ends)} dead ends"]
+    for leaf in tree.leaves:
+        where = ", ".join(leaf.simplified.format(tree.order)) or "always"
+        decided = " ".join(decision.text for decision in leaf.decisions if decision.text)
+        lines.append(f"- leaf {leaf.index} where `{where}`; decisions {decided}")
+    return "\n".join(lines)
+
 
 _WORD = re.compile(r"\w+")
 _ROLES = {

@@ -20,9 +20,8 @@ from typing import assert_never
 
 from msgspec import Struct
 
-from comprehensive.kernel_ir.aliases import without_aliases
 from comprehensive.kernel_ir.axes import digits, on_axes
-from comprehensive.kernel_ir.folded import folded
+from comprehensive.kernel_ir.idle import folded, spliced, without_aliases, without_unused
 from comprehensive.kernel_ir.kernel import (
     Barrier,
     Comment,
@@ -34,9 +33,7 @@ from comprehensive.kernel_ir.kernel import (
 )
 from comprehensive.kernel_ir.names import declared_names, names_in_kernel, types_in_kernel
 from comprehensive.kernel_ir.parameters import Strides, flat, strides_of, used_parameters
-from comprehensive.kernel_ir.spliced import spliced
 from comprehensive.kernel_ir.terms import expression
-from comprehensive.kernel_ir.unused import without_unused
 from comprehensive.kernel_ir.verify import verify
 from comprehensive.loops.access import Context, Mode, accesses, rewrite_references
 from comprehensive.loops.ir import (

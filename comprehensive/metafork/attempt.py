@@ -4,18 +4,20 @@ In: tokens.  Out: their tree, or why there is none; nothing is reported to the s
 
     expression_of(tokens("n / B"))         -->  Binary("/", ...)
     expression_of(tokens("p->rows + 1"))   -->  None
+    expression("2 * m + 1")                -->  Binary("+", ...), or an error
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from typing import Any, NamedTuple
 
-from comprehensive.diagnostics import Diagnostic, DiagnosticSink
+from comprehensive.diagnostics import Diagnostic, DiagnosticSink, SourceFile
 from comprehensive.metafork.ast import Expr
 from comprehensive.metafork.grammar import parse
 from comprehensive.metafork.limits import too_deep_in_text, too_deep_in_tree
-from comprehensive.metafork.tokens import Origin, Token
+from comprehensive.metafork.tokens import Origin, Token, tokens
 
 
 class Attempt(NamedTuple):
@@ -39,3 +41,13 @@ def expression_of(words: Sequence[Token]) -> Expr | None:
         return None
     tree: Expr | None = attempt("condition", words).tree
     return None if tree is None or too_deep_in_tree((tree,)) is not None else tree
+
+
+@cache
+def expression(text: str) -> Expr:
+    """The expression. ValueError where the text is none."""
+    words = list(tokens(Origin(SourceFile("<expression>", text), DiagnosticSink())))
+    found: Expr | None = attempt("condition", words).tree if words else None
+    if found is None:
+        raise ValueError(f"'{text}' is no expression")
+    return found

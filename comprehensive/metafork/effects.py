@@ -4,14 +4,16 @@ In: an expression as written.  Out: one that changes nothing; the assignments th
 
     s + *p++    -->   s + *p,   behind it: p += 1
     v = a[i]    -->   v,        before it: v = a[i]
+    sizeof w / sizeof w[0]   -->   16ul / 4ul, of  float w[4];
 
 A scope knows the variables and arrays that are declared where the expression stands, and under which names.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from math import prod
 
 from comprehensive.diagnostics import DiagnosticSink
 from comprehensive.metafork.ast import (
@@ -28,10 +30,10 @@ from comprehensive.metafork.ast import (
     ScalarType,
     Stmt,
 )
+from comprehensive.metafork.constants import constant_value
 from comprehensive.metafork.jumps import negated
 from comprehensive.metafork.loop_forms import Variable
 from comprehensive.metafork.rewrite import with_operands
-from comprehensive.metafork.sizes import size_of
 from comprehensive.metafork.substitution import Part, Substitution
 from comprehensive.metafork.written import Discarded, Sequence, SizeOf, Update, effect
 from comprehensive.records import replace
@@ -221,3 +223,25 @@ def _truth(condition: Expr) -> Expr:
             return condition
         case _:
             return Binary("!=", condition, IntLiteral(0, span=condition.span), condition.span)
+
+
+def size_of(
+    size: SizeOf, variables: Mapping[str, Variable], arrays: Mapping[str, Declare], sink: DiagnosticSink
+) -> IntLiteral:
+    """The number that ``sizeof`` is, of type ``unsigned long``; CF0124 where it is not known."""
+    kind = ScalarType.UNSIGNED_LONG
+    match size.operand:
+        case Name(name) if name in variables and not variables[name].is_pointer:
+            return IntLiteral(variables[name].type.size_bytes, kind, size.span)
+        case Name(name) | Index(name) if name in arrays and not arrays[name].is_open:
+            given = len(size.operand.subscripts) if isinstance(size.operand, Index) else 0
+            found = [constant_value(dim) for dim in arrays[name].dims[given:]]
+            dims = [dim for dim in found if dim is not None]
+            if len(dims) == len(found):
+                return IntLiteral(arrays[name].type.size_bytes * prod(dims), kind, size.span)
+        case _:
+            pass
+    text = "sizeof of this is not supported"
+    help = "regions know sizeof of types, of their scalars and of their arrays: write the number"
+    sink.error("CF0124", text, size.sign.span, help=help)
+    return IntLiteral(1, kind, size.span)

@@ -30,3 +30,13 @@ class Namer:
         name = fresh(base, self._taken)
         self._taken.add(name)
         return name
+
+
+class FreshNames:
+    """A source of names: called, it gives the next free one, in the same sequence for the same nest."""
+
+    def __init__(self, taken: frozenset[str], base: str = "t") -> None:
+        self._names = (name for number in count() if (name := f"{base}{number}") not in taken)
+
+    def __call__(self) -> str:
+        return next(self._names)

@@ -14,9 +14,10 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from math import prod
-from typing import assert_never
+from typing import Any, assert_never
 
 import numpy as np
+from msgspec import Struct
 
 from comprehensive.kernel_ir.kernel import (
     EXPECTED,
@@ -72,8 +73,27 @@ from comprehensive.model.integers import calculate, kept
 from comprehensive.model.looked_up import Places
 from comprehensive.model.moved_bytes import Copied, Copies
 from comprehensive.model.thread_values import Value, converted, merged, vector_of
-from comprehensive.model.touch import Touch
 from comprehensive.model.turns import FIRST_TURNS, SAMPLES, TURNS_OF_DATA, later_weights, turns_left, weights
+
+
+class Touch(Struct, frozen=True, eq=False):
+    """An access of all active threads, as the kernel writes it: nothing is left out that is read before.
+
+    ``begin`` is the byte where each begins, from the begin of the array or of shared memory; None where data decides.
+    """
+
+    reference: Index
+    """The reference of the access; for several in a row, as of vectors, the first one."""
+    is_shared: bool
+    writes: bool
+    begin: Any
+    width: int
+    """The bytes of a thread."""
+    active: Mask | None
+    """The threads that take part; None where all do."""
+    times: float
+    """The number of times that it is done, with turns of loops that are not gone through but alike."""
+
 
 MATRIX_ROW = 8
 """The elements of a row of a matrix that a thread gives the address of (`LoadMatrices`)."""

@@ -28,9 +28,8 @@ from comprehensive.metafork.ast import Index
 from comprehensive.metafork.printer import print_expr
 from comprehensive.metafork.walk import statements_in
 from comprehensive.model.accesses import distinct, units
-from comprehensive.model.block import Walk
+from comprehensive.model.block import Touch, Walk
 from comprehensive.model.launched import Launched
-from comprehensive.model.touch import Touch
 
 _Key: TypeAlias = tuple[Index, bool, bool]
 """A reference, whether it is to shared memory, and whether it writes."""

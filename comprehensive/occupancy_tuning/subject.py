@@ -2,6 +2,7 @@
 
     subject = Subject(module, "matmul_leaf0", assembler, device, {128: Launch(128), 256: Launch(256)})
     subject.levels("register-cap{registers=64}")      # a Level for each size of block that fits
+    sweep(subject)                                    # all levels: figures 1, 2 and 10 of the paper *Orion*
 
 A pipeline that does not change the kernel, or whose result is not assembled, has no levels: remarks say why.
 """
@@ -17,7 +18,7 @@ from comprehensive.machine.occupancy import occupancy
 from comprehensive.occupancy_tuning.level import Level, Setting
 from comprehensive.ptx.analysis.analyses import Analyses
 from comprehensive.ptx.analysis.space import Space
-from comprehensive.ptx.build import Build, only_kernel
+from comprehensive.ptx.build import LEAST_REGISTERS, REGISTER_STEP, Build, only_kernel
 from comprehensive.ptx.module import Function, Module
 from comprehensive.ptx.passes.pipeline_text import passes_of
 from comprehensive.ptx.passes.remark import Remark, dynamic_bytes_per_warp, resident_warps
@@ -178,3 +179,17 @@ class Subject:
             return predict_uncached(function, device, launch)
         except SassError as problem:
             return str(problem)
+
+
+def sweep(subject: Subject) -> tuple[Level, ...]:
+    """Return all levels; registers of a thread are given out eight at a time, so that other limits are the same."""
+    most = subject.device.max_registers_per_thread
+    caps = (most, *range(most // REGISTER_STEP * REGISTER_STEP, LEAST_REGISTERS - 1, -REGISTER_STEP))
+    found = [*subject.levels("")]
+    for cap in caps:
+        found += subject.levels(f"register-cap{{registers={cap}}}")
+    for original in found[:1]:
+        for resident in range(original.resident - 1, 0, -1):
+            warps = resident * original.occupancy.warps_per_block
+            found += subject.levels(f"grid-stride{{warps={warps}}}")[:1]
+    return tuple(found)

@@ -4,6 +4,9 @@ In: a question over a nest.  Out: proved, or the pair of references that stands 
 in collapsed coordinates (``i*s*B + k*B + j`` is one number, and two of them are equal only if all digits are), then
 on the lifted raw formula, then of z3.  Example: the writes ``a[N + p + 1]`` of 1-D Jacobi meet only at equal p,
 and never a read ``a[p]``, because ``p <= N - 3``.
+
+z3 sees the products that lifting hides.  It gets a fixed amount of work, so that the same question has the same answer
+on every machine.
 """
 
 from __future__ import annotations
@@ -15,7 +18,8 @@ from typing import TypeAlias
 
 from msgspec import Struct
 
-from comprehensive.algebra import Polynomial
+from comprehensive.algebra import Polynomial, at_least, equal
+from comprehensive.algebra.smt import Core, Limits, solve
 from comprehensive.loops.ir import Nest
 from comprehensive.poly.cases import cases, stated
 from comprehensive.poly.collapse import Collapsed, collapse
@@ -366,7 +370,7 @@ def _prove(
             return "isl"
     raw = _systems(nest, one, other, shared, None, None, order)
     assert raw is not None
-    from comprehensive.poly.integers import has_no_integer_point
+    from comprehensive.poly.conflicts import has_no_integer_point
 
     proved = all(_impossible(nest, c, facts.lower, has_no_integer_point) for c, facts in raw)
     return "z3" if proved else None
@@ -469,3 +473,14 @@ def _systems(
         Order.NOT_BEHIND: (b - a,),
     }
     return [((*facts.constraints, Constraint(d)), facts) for d in apart[order]]
+
+
+_LIMITS = Limits(resources=400_000, seconds=2.0)
+
+
+def has_no_integer_point(constraints: Sequence[Constraint], lower: Mapping[str, int]) -> bool:
+    """Whether z3 proves that no integers satisfy the constraints and lower bounds; False says nothing."""
+    atoms = [equal(c.polynomial, 0) if c.equality else at_least(c.polynomial, 0) for c in constraints]
+    symbols = sorted({name for atom in atoms for name in atom.symbols})
+    atoms += [at_least(Polynomial.symbol(name), lower[name]) for name in symbols if name in lower]
+    return isinstance(solve(atoms, symbols, _LIMITS), Core)

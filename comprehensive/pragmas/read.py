@@ -28,7 +28,6 @@ from comprehensive.pragmas.directives import MODELS, Directive, mentions
 from comprehensive.pragmas.distribution import distributed
 from comprehensive.pragmas.translate import Pragmas
 from comprehensive.pragmas.widen import Widened, built, doubt_of, is_parallel_inside, widened
-from comprehensive.pragmas.words import words_of
 from comprehensive.records import replace
 
 Models = Literal["omp", "acc", "scop", "auto"]
@@ -264,3 +263,14 @@ def _clean(function: Function, gone: tuple[Span, ...]) -> Function:
         if start < part.end:
             parts.append(Span(part.file, start, part.end))
     return replace(function, parts=tuple(parts))
+
+
+def words_of(program: Program) -> Words:
+    """The words for a program that was read from directives."""
+    return Words(
+        loop="the loop over '{}'",
+        serial="drop the directive before the loop over '{}', which is serial",
+        atomic="put '#pragma omp atomic' or '#pragma acc atomic' before an update 'a[...] += ...;', drop the "
+        "directive before these loops",
+        hidden=frozenset(p.name for function in program.functions for p in function.parameters if p.added),
+    )

@@ -23,8 +23,7 @@ from comprehensive.metafork.ast import Assign, Binary, Call, Declare, Expr, For,
 from comprehensive.metafork.rewrite import map_expression
 from comprehensive.metafork.walk import arrays_assigned, elements_in, statements_in
 from comprehensive.records import replace
-from comprehensive.schedule.comments import commented
-from comprehensive.schedule.context import ZERO, TileContext
+from comprehensive.schedule.context import ZERO, TileContext, commented
 from comprehensive.schedule.unroll_and_jam import UnrollAndJam, scalars_of
 
 

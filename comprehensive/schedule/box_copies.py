@@ -25,8 +25,7 @@ from comprehensive.metafork.rewrite import substitute
 from comprehensive.metafork.terms import plus, times
 from comprehensive.schedule.box_nest import MOST_AXES, BoxAxis, ReferenceGroup
 from comprehensive.schedule.boxes import Boxes, GroupNames, elements_along
-from comprehensive.schedule.comments import commented
-from comprehensive.schedule.context import ONE, ZERO
+from comprehensive.schedule.context import ONE, ZERO, commented
 from comprehensive.schedule.mapped_subscripts import PLACE
 
 

@@ -57,8 +57,7 @@ from comprehensive.schedule.box_copies import BoxCopies
 from comprehensive.schedule.box_epilogue import BoxEpilogue
 from comprehensive.schedule.box_nest import BoxAxis, LoopNest
 from comprehensive.schedule.boxes import Boxes
-from comprehensive.schedule.comments import commented
-from comprehensive.schedule.context import ONE, ZERO, TileContext
+from comprehensive.schedule.context import ONE, ZERO, TileContext, commented
 from comprehensive.schedule.fragments import Fragments
 from comprehensive.schedule.legality import types_in
 from comprehensive.schedule.unroll_and_jam import UnrollAndJam, scalars_of

@@ -4,6 +4,10 @@ In: a nest and its register tile.  Out: a :class:`TileContext`, and the statemen
 with::
 
     const int block = blockIdx.x;  const int i1 = block % blocks1;  const int o1 = i1 * (T1 * U1);
+
+Every stage of a kernel has a comment on itself (:func:`commented`), with the names that the program has for arrays::
+
+    // stage(a): D x T1*U1 elements into shared memory
 """
 
 from __future__ import annotations
@@ -14,7 +18,7 @@ from enum import Enum
 from msgspec import Struct
 
 from comprehensive.algebra import Polynomial
-from comprehensive.kernel_ir.kernel import KernelParameter, KernelStmt, SharedTile, Source
+from comprehensive.kernel_ir.kernel import Comment, KernelParameter, KernelStmt, SharedTile, Source
 from comprehensive.kernel_ir.names import names_in_kernel
 from comprehensive.kernel_ir.parameters import Strides, flat, strides_of, used_parameters
 from comprehensive.kernel_ir.terms import conjunction, constant, expression, product
@@ -380,3 +384,9 @@ def is_same_for_all_points(nest: Nest, loop: For) -> bool:
     """Whether the header of a loop reads scalars of the nest alone."""
     read = names_read(loop.start) | names_read(loop.bound) | names_read(loop.step)
     return loop.type is ScalarType.INT and read <= {s.name for s in nest.scalars}
+
+
+def commented(context: TileContext, primitive: str, arrays: Iterable[str], does: str) -> Comment:
+    """The comment before what a primitive makes of these arrays of the nest."""
+    names = ", ".join(dict.fromkeys(context.nest.array(name).pointer for name in arrays))
+    return Comment(f"{primitive}({names}): {does}" if names else f"{primitive}: {does}")

@@ -39,8 +39,7 @@ from comprehensive.metafork.ast import (
 )
 from comprehensive.metafork.rewrite import map_expressions, substitute
 from comprehensive.metafork.terms import plus, times
-from comprehensive.schedule.comments import commented
-from comprehensive.schedule.context import ONE, ZERO
+from comprehensive.schedule.context import ONE, ZERO, commented
 from comprehensive.schedule.operand_layout import OperandLayout
 from comprehensive.schedule.step import Step
 

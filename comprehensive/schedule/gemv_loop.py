@@ -16,8 +16,7 @@ from comprehensive.kernel_ir.kernel import Await, Barrier, Comment, Commit, Kern
 from comprehensive.kernel_ir.terms import constant, counting, least
 from comprehensive.metafork.ast import Binary, Expr, For, If, IntLiteral, Name
 from comprehensive.metafork.terms import plus
-from comprehensive.schedule.comments import commented
-from comprehensive.schedule.context import ONE
+from comprehensive.schedule.context import ONE, commented
 from comprehensive.schedule.operand_layout import OperandLayout
 from comprehensive.schedule.step import Step
 

@@ -6,11 +6,8 @@ nest was cut says what they do.
 
 from __future__ import annotations
 
-from comprehensive.kernel_ir.aliases import without_aliases
-from comprehensive.kernel_ir.folded import folded
+from comprehensive.kernel_ir.idle import folded, spliced, without_aliases, without_unused
 from comprehensive.kernel_ir.kernel import Alignment, Comment, Kernel
-from comprehensive.kernel_ir.spliced import spliced
-from comprehensive.kernel_ir.unused import without_unused
 from comprehensive.kernel_ir.verify import verify
 from comprehensive.loops.access import names_read
 from comprehensive.loops.ir import Nest, Variant

@@ -52,8 +52,7 @@ from comprehensive.metafork.ast import (
 )
 from comprehensive.metafork.rewrite import substitute
 from comprehensive.metafork.terms import plus, times
-from comprehensive.schedule.comments import commented
-from comprehensive.schedule.context import ONE, PATCH, ZERO, TileContext
+from comprehensive.schedule.context import ONE, PATCH, ZERO, TileContext, commented
 from comprehensive.schedule.equalize import BlockSteps
 from comprehensive.schedule.operands import Axis, OperandTile
 

@@ -44,8 +44,7 @@ from comprehensive.metafork.ast import (
 )
 from comprehensive.metafork.rewrite import map_expression
 from comprehensive.metafork.terms import plus, times
-from comprehensive.schedule.comments import commented
-from comprehensive.schedule.context import TileContext
+from comprehensive.schedule.context import TileContext, commented
 from comprehensive.schedule.unroll_and_jam import UnrollAndJam, scalars_of
 
 TWO = IntLiteral(2)

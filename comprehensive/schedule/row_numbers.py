@@ -14,8 +14,8 @@ from collections.abc import Sequence
 
 from comprehensive.loops.access import names_read
 from comprehensive.loops.ir import Nest, RegisterTile
-from comprehensive.loops.normalize.before_loop import read_before
 from comprehensive.loops.normalize.inlined import is_in_subscripts
+from comprehensive.loops.normalize.invariant_reads import read_before
 from comprehensive.metafork.ast import Conditional, Declare, Expr, For, Index, Stmt
 from comprehensive.metafork.rewrite import map_expressions, substitute
 from comprehensive.metafork.walk import arrays_assigned, assigned_scalars, expressions_in

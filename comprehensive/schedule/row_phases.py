@@ -58,8 +58,7 @@ from comprehensive.metafork.terms import plus
 from comprehensive.metafork.walk import elements_in, statements_in
 from comprehensive.records import replace
 from comprehensive.schedule.any_order import AnyOrder
-from comprehensive.schedule.comments import commented
-from comprehensive.schedule.context import ONE, ZERO, TileContext
+from comprehensive.schedule.context import ONE, ZERO, TileContext, commented
 from comprehensive.schedule.meetings import Meetings, Use
 from comprehensive.schedule.operands import has_steps, loops_of
 from comprehensive.schedule.phases import (

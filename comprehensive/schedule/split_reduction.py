@@ -49,8 +49,7 @@ from comprehensive.metafork.rewrite import map_expression, map_expressions, subs
 from comprehensive.metafork.walk import elements, statements_in, subexpressions
 from comprehensive.records import replace
 from comprehensive.reductions.operators import Operator, update_of
-from comprehensive.schedule.comments import commented
-from comprehensive.schedule.context import ONE, ZERO, TileContext
+from comprehensive.schedule.context import ONE, ZERO, TileContext, commented
 from comprehensive.schedule.operands import OperandTile, has_steps, operands_of
 from comprehensive.schedule.window import values_of
 

@@ -22,8 +22,7 @@ from comprehensive.metafork.rewrite import map_expressions, substitute
 from comprehensive.metafork.terms import plus
 from comprehensive.metafork.walk import statements_in
 from comprehensive.records import replace
-from comprehensive.schedule.comments import commented
-from comprehensive.schedule.context import ZERO, TileContext
+from comprehensive.schedule.context import ZERO, TileContext, commented
 from comprehensive.schedule.streamed_rows import first_row
 from comprehensive.schedule.unroll_and_jam import scalars_of
 from comprehensive.schedule.vectorize import Vectored

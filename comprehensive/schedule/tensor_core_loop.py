@@ -33,8 +33,7 @@ from comprehensive.metafork.ast import (
     Stmt,
 )
 from comprehensive.records import replace
-from comprehensive.schedule.comments import commented
-from comprehensive.schedule.context import ZERO
+from comprehensive.schedule.context import ZERO, commented
 from comprehensive.schedule.gemm_loop import first_pieces, neighbours
 from comprehensive.schedule.operand_layout import OperandLayout
 from comprehensive.schedule.step import Step

@@ -44,8 +44,7 @@ from comprehensive.metafork.ast import (
 )
 from comprehensive.metafork.walk import elements, elements_in, own_expressions
 from comprehensive.records import replace
-from comprehensive.schedule.comments import commented
-from comprehensive.schedule.context import ONE, TileContext
+from comprehensive.schedule.context import ONE, TileContext, commented
 from comprehensive.schedule.unroll_and_jam import UnrollAndJam, jammed_scalars
 
 MOST_ARRAYS = 3

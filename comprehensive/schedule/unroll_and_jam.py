@@ -48,8 +48,7 @@ from comprehensive.metafork.walk import (
 )
 from comprehensive.metafork.walk import names as names_in
 from comprehensive.records import replace
-from comprehensive.schedule.comments import commented
-from comprehensive.schedule.context import ONE, ZERO, TileContext, is_same_for_all_points
+from comprehensive.schedule.context import ONE, ZERO, TileContext, commented, is_same_for_all_points
 from comprehensive.schedule.read_first import read_first
 
 

@@ -41,8 +41,7 @@ from comprehensive.metafork.ast import (
 from comprehensive.metafork.rewrite import map_expression, map_expressions, substitute
 from comprehensive.metafork.terms import plus, value_left
 from comprehensive.metafork.walk import statements_in
-from comprehensive.schedule.comments import commented
-from comprehensive.schedule.context import ONE, ZERO, TileContext
+from comprehensive.schedule.context import ONE, ZERO, TileContext, commented
 from comprehensive.schedule.interior import holds_between
 from comprehensive.schedule.window import Window
 from comprehensive.schedule.windows import Cut, Windows

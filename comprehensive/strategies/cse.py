@@ -20,12 +20,12 @@ from comprehensive.loops.traverse import all_names, map_bands
 from comprehensive.loops.types import environment_of
 from comprehensive.loops.widths import computes_in_long
 from comprehensive.metafork.ast import Stmt
+from comprehensive.metafork.fresh import FreshNames
 from comprehensive.metafork.walk import assigned_scalars
 from comprehensive.optimize.protocols import Applied, NotApplicable
 from comprehensive.records import replace
 from comprehensive.strategies.cse_integers import share_integers
 from comprehensive.strategies.cse_values import share_values
-from comprehensive.strategies.fresh import FreshNames
 from comprehensive.strategies.hoist import written_arrays
 
 MAX_ROUNDS = 8

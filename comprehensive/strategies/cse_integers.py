@@ -25,12 +25,12 @@ from comprehensive.metafork.ast import (
     Stmt,
     Unary,
 )
+from comprehensive.metafork.fresh import FreshNames
 from comprehensive.metafork.rewrite import map_expressions, substitute, with_bodies, with_operands
 from comprehensive.metafork.scalar_types import promote
 from comprehensive.metafork.walk import children, declared, expressions_in, statements_in
 from comprehensive.records import replace
 from comprehensive.strategies.effects import reads_name
-from comprehensive.strategies.fresh import FreshNames
 from comprehensive.strategies.sums import Shared, eliminate
 
 _OPERATORS = ("+", "-", "*")

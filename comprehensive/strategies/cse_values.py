@@ -31,11 +31,11 @@ from comprehensive.metafork.ast import (
     ScalarType,
     Stmt,
 )
+from comprehensive.metafork.fresh import FreshNames
 from comprehensive.metafork.rewrite import map_expression, map_expressions, with_bodies
 from comprehensive.metafork.scalar_types import promote
 from comprehensive.metafork.walk import assigned_scalars, declared, subexpressions
 from comprehensive.strategies.effects import effects_of, may_change
-from comprehensive.strategies.fresh import FreshNames
 
 
 def share_values(

@@ -23,9 +23,9 @@ from msgspec import Struct
 from comprehensive.loops.access import names_read
 from comprehensive.loops.types import type_of
 from comprehensive.metafork.ast import Binary, Expr, IntLiteral, Name, ScalarType, Unary
+from comprehensive.metafork.fresh import FreshNames
 from comprehensive.metafork.scalar_types import promote
 from comprehensive.metafork.walk import subexpressions
-from comprehensive.strategies.fresh import FreshNames
 
 
 class Shared(Struct, frozen=True):

@@ -8,7 +8,8 @@ In: a tool that :func:`comprehensive.toolchain.find.find_tool` has found, and a 
 
 The tool works in a temporary directory that goes with it; nothing is written beside the source.  The answer for
 the same tool, flags and bytes (of the source and of every header it includes) comes from the cache, wherever the
-source is.
+source is.  A C compiler that is to read ``cuda_runtime_api.h`` is given the directories that nvcc gives to the compiler
+of the host (:func:`include_directories`).
 """
 
 from __future__ import annotations
@@ -159,3 +160,16 @@ def _invoke(
 def _clean_log(answer: Completed, directory: Path) -> str:
     # Temporary names and times would make two runs differ.
     return without_times((answer.stdout + answer.stderr).replace(f"{directory}/", ""))
+
+
+def include_directories(nvcc: Tool) -> tuple[Path, ...]:
+    """The directories that nvcc names to other compilers; ToolError where it does not say any."""
+    with tempfile.TemporaryDirectory(prefix="comprehensive-") as scratch:
+        empty = Path(scratch) / "empty.cu"
+        empty.touch()
+        answer = run((nvcc.path, "--dryrun", "-c", empty), timeout_s=60)
+    line = re.search(r"^#\$ INCLUDES=(.*)$", answer.stdout + answer.stderr, re.MULTILINE)
+    found = tuple(Path(name).resolve() for name in re.findall(r'"-I([^"]+)"', line[1] if line else ""))
+    if not found:
+        raise ToolError(f"{nvcc.path} --dryrun names no directory of headers")
+    return found

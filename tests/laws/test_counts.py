@@ -56,12 +56,11 @@ from comprehensive.metafork.ast import (
 from comprehensive.metafork.c_integers import OPERATORS, remainder
 from comprehensive.metafork.rewrite import map_expression, map_expressions, replace_statements
 from comprehensive.metafork.walk import all_statements_in, subexpressions
-from comprehensive.model.block import Walk
+from comprehensive.model.block import Touch, Walk
 from comprehensive.model.launched import Launched, launched
 from comprehensive.model.leaf_cost import numbers
 from comprehensive.model.leaf_sites import leaf_profile
 from comprehensive.model.moved_bytes import Copied
-from comprehensive.model.touch import Touch
 from comprehensive.plan.plan import LeafPlan
 from comprehensive.records import replace
 from tests.compiled_specs import OPTIONS, SPECS, compiled

@@ -34,9 +34,8 @@ from comprehensive.machine.device import devices
 from comprehensive.machine.parameters import MACHINE_PARAMETERS
 from comprehensive.machine.speeds import SPEEDS
 from comprehensive.records import replace
-from comprehensive.toolchain.headers import include_directories
 from comprehensive.toolchain.host import cuda_on_cpu, find_c_compiler, find_cxx_compiler
-from comprehensive.toolchain.nvcc import Tool
+from comprehensive.toolchain.nvcc import Tool, include_directories
 from tests.compiled_specs import compiled
 from tests.printed_cost import find_formatter, with_functions
 

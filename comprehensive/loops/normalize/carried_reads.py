@@ -18,8 +18,8 @@ from msgspec import Struct
 
 from comprehensive.loops.access import names_read
 from comprehensive.loops.integers import ONE
-from comprehensive.loops.normalize.before_loop import read_before
 from comprehensive.loops.normalize.equality import same
+from comprehensive.loops.normalize.invariant_reads import read_before
 from comprehensive.loops.traverse import always_evaluated, declared_names
 from comprehensive.metafork.ast import (
     Assign,

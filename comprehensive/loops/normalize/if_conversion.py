@@ -8,6 +8,7 @@
     if (i < n) { sum += a[i]; count++; }      -->   sum = i < n ? sum + a[i] : sum;
                                                     count = i < n ? count + 1 : count;
     if (c) { float t = d * d; s += t; }       -->   float t = c ? d * d : 0;  s = c ? s + t : s;
+    if (c) if (d) S                           -->   if (c && d) S
 
 The value that is not chosen is not computed, so that nothing is read or divided which the program does not read or
 divide.  An element of an array is stored by both branches or the condition stays: a store that the program does not
@@ -144,3 +145,16 @@ def _besides(statement: Assign | Declare) -> Expr:
 def assigned_value(assign: Assign, types: Mapping[str, ScalarType]) -> Expr:
     """Return the value that the assignment leaves in its target."""
     return as_type(value_left(assign), type_of(assign.target, types), types)
+
+
+def with_conditions_joined(body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
+    """The body with such conditions in one, at any depth."""
+    return tuple(_joined(with_bodies(statement, with_conditions_joined)) for statement in body)
+
+
+def _joined(statement: Stmt) -> Stmt:
+    match statement:
+        case If(condition=outer, then=(If(condition=inner, then=then, otherwise=()),), otherwise=()):
+            return replace(statement, condition=Binary("&&", outer, inner), then=then)
+        case _:
+            return statement

@@ -7,7 +7,8 @@
 Only elements that depend on the point: what is the same for all points is a matter of the cache.  The element is read
 where the loop runs at all, and a loop in it that reads it, so that nothing is read which the program does not read; the
 array is one that the points do not write.  An element that turns read under a condition (``if (j != i) ..``) is read
-so, too, where the array is declared to have it for every point.
+so, too, where the array is declared to have it for every point.  Before a loop that may have no turn the element is
+read only if it has one (:func:`read_before`).
 """
 
 from __future__ import annotations
@@ -15,13 +16,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 
 from comprehensive.loops.access import names_read
-from comprehensive.loops.integers import ONE, Ring
+from comprehensive.loops.fold import fold
+from comprehensive.loops.integers import ONE, ZERO, Ring
 from comprehensive.loops.ir import Array
-from comprehensive.loops.normalize.before_loop import read_before
 from comprehensive.loops.traverse import always_evaluated, declared_names
 from comprehensive.metafork.ast import (
     Assign,
+    Binary,
     Break,
+    Conditional,
     Continue,
     Declare,
     Expr,
@@ -34,6 +37,7 @@ from comprehensive.metafork.ast import (
 )
 from comprehensive.metafork.fresh import Namer
 from comprehensive.metafork.rewrite import map_expression, map_expressions
+from comprehensive.metafork.terms import conjunction
 from comprehensive.metafork.walk import assigned_scalars, elements, expressions_in, statements_in
 from comprehensive.records import replace
 
@@ -125,3 +129,14 @@ def _with_scalars(body: tuple[Stmt, ...], scalars: Mapping[Index, str]) -> tuple
         return Name(scalars[expr], expr.span) if isinstance(expr, Index) and expr in scalars else expr
 
     return map_expressions(body, lambda e: map_expression(e, replaced)) if scalars else body
+
+
+def read_before(value: Expr, *loops: For) -> Expr:
+    """Return the value if all these loops have a turn."""
+    runs = [fold(Binary("<", loop.start, loop.bound)) for loop in loops]
+    if any(isinstance(e, IntLiteral) and not e.value for e in runs):
+        return ZERO
+    conditions = dict.fromkeys(e for e in runs if not isinstance(e, IntLiteral))
+    if not conditions:
+        return value
+    return Conditional(conjunction(tuple(conditions)), value, ZERO)

@@ -1,7 +1,7 @@
 """The normal form of what is done at a point: bodies over the coordinates of a nest in, the same in one spelling out.
 
 Each step makes way for the next: elements whose places are remembered are held (``carried_reads``), conditions become
-choices (``if_conversion``) or one (``nested_conditions``), choices one after the other one (``single_assignment``),
+choices or one (``if_conversion``), choices one after the other one (``single_assignment``),
 places that are computed from elements are where they are read (``inlined``), pointers become rows and columns
 (``delinearize``), which are computed in ``int`` where they fit (``narrow``), an element is called as it is first
 (``one_spelling``), what a loop reads in all its turns comes before it (``invariant_reads``), loops through the same
@@ -17,11 +17,10 @@ from comprehensive.loops.ir import Array, Nest
 from comprehensive.loops.normalize.carried_reads import with_carried_reads_held
 from comprehensive.loops.normalize.delinearize import Delinearized, delinearize
 from comprehensive.loops.normalize.fuse import fused
-from comprehensive.loops.normalize.if_conversion import if_converted
+from comprehensive.loops.normalize.if_conversion import if_converted, with_conditions_joined
 from comprehensive.loops.normalize.inlined import with_looked_up_places
 from comprehensive.loops.normalize.invariant_reads import with_invariant_reads_first
 from comprehensive.loops.normalize.narrow import in_int_at_points
-from comprehensive.loops.normalize.nested_conditions import with_conditions_joined
 from comprehensive.loops.normalize.one_spelling import in_one_spelling
 from comprehensive.loops.normalize.own_names import with_own_loops
 from comprehensive.loops.normalize.single_assignment import single_assigned

@@ -7,16 +7,23 @@ action(lanes)
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 
 import numpy as np
 
+from comprehensive.ptx.interpreter import (
+    approximations,
+    comparisons,
+    conversions,
+    float_operations,
+    integer_operations,
+)
 from comprehensive.ptx.interpreter.binding import Action, Binding, with_negated
 from comprehensive.ptx.interpreter.faults import Unsupported
 from comprehensive.ptx.interpreter.integers import lookup
 from comprehensive.ptx.interpreter.lanes import Lanes
 from comprehensive.ptx.interpreter.memory import WINDOW_BITS, WINDOWS, window
 from comprehensive.ptx.interpreter.operation import Operation
-from comprehensive.ptx.interpreter.semantics import operation_of
 from comprehensive.ptx.interpreter.values import DTYPES, Array, Computation, callable_of, unary
 from comprehensive.ptx.opcodes import Opcode
 from comprehensive.ptx.operands import Immediate, Name, Operand, Pair, Vector
@@ -302,3 +309,23 @@ _SPECIAL: dict[str, Callable[[Binding], Action]] = {
     "createpolicy": _policy,
     "lop3": _lookup,
 }
+
+
+GROUPS = (  # a form is asked for where it is listed first
+    integer_operations.BUILDERS,
+    float_operations.BUILDERS,
+    approximations.BUILDERS,
+    comparisons.BUILDERS,
+    conversions.BUILDERS,
+)
+
+
+@cache
+def operation_of(opcode: Opcode) -> Operation | None:
+    """Return what an instruction does; None for what the interpreter does not know."""
+    for group in GROUPS:
+        builder = group.get(opcode.base)
+        found = None if builder is None else builder(opcode)
+        if found is not None:
+            return found
+    return None

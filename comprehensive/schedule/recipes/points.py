@@ -29,8 +29,7 @@ from comprehensive.metafork.walk import statements_in
 from comprehensive.optimize.protocols import NotApplicable
 from comprehensive.records import replace
 from comprehensive.schedule.batch import with_inner
-from comprehensive.schedule.comments import commented
-from comprehensive.schedule.context import ONE, TileContext
+from comprehensive.schedule.context import ONE, TileContext, commented
 from comprehensive.schedule.instances import Instance, point_instances
 from comprehensive.schedule.interior import Interior, holds_between, interior_of
 from comprehensive.schedule.legality import point_obstacle

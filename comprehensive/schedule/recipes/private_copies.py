@@ -23,8 +23,7 @@ from comprehensive.metafork.ast import Binary, Expr, If, Name
 from comprehensive.optimize.protocols import NotApplicable
 from comprehensive.records import replace
 from comprehensive.schedule.batch import with_inner
-from comprehensive.schedule.comments import commented
-from comprehensive.schedule.context import TileContext
+from comprehensive.schedule.context import TileContext, commented
 from comprehensive.schedule.instances import Instance, table
 from comprehensive.schedule.legality import point_obstacle
 from comprehensive.schedule.privatize import PrivateCopy, begun, private_copies, put_together, with_copies

@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from comprehensive.codegen.emit import depfile, touch, write_outputs
-from comprehensive.codegen.ownership import is_generated, marked
+from comprehensive.codegen.emit import depfile, is_generated, marked, touch, write_outputs
 from comprehensive.codegen.scratch import scratch_folder
 from comprehensive.diagnostics import CompileError
 

@@ -12,9 +12,8 @@ from pathlib import Path
 import pytest
 
 from comprehensive.embedding.embedded import Embedded
-from comprehensive.toolchain.headers import include_directories
 from comprehensive.toolchain.host import find_c_compiler
-from comprehensive.toolchain.nvcc import Tool
+from comprehensive.toolchain.nvcc import Tool, include_directories
 
 STRICT = ("-O1", "-Wall", "-Wextra", "-Wshadow", "-Wconversion", "-Werror")
 RECORDER = Path(__file__).with_name("recorder.c")

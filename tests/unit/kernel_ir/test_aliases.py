@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from comprehensive.kernel_ir.aliases import without_aliases
+from comprehensive.kernel_ir.idle import without_aliases
 from comprehensive.kernel_ir.terms import constant, counting
 from comprehensive.metafork.ast import Assign, Declare, Index, IntLiteral, Name, ScalarType, Stmt
 

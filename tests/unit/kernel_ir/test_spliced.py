@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from comprehensive.kernel_ir.idle import spliced
 from comprehensive.kernel_ir.kernel import Barrier, KernelParameter, Source
-from comprehensive.kernel_ir.spliced import spliced
 from comprehensive.kernel_ir.terms import constant, counting
 from comprehensive.metafork.ast import Assign, Block, If, Index, IntLiteral, Name, ScalarType, Stmt
 

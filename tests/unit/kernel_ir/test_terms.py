@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from comprehensive.kernel_ir.terms import onward
-from comprehensive.metafork.expression_text import expression
+from comprehensive.metafork.attempt import expression
 from comprehensive.metafork.printer import print_expr
 
 

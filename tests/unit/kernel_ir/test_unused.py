@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from comprehensive.kernel_ir.idle import without_unused
 from comprehensive.kernel_ir.kernel import Barrier, SharedTile
-from comprehensive.kernel_ir.unused import without_unused
 from comprehensive.metafork.ast import Assign, Binary, Declare, Expr, If, Index, IntLiteral, Name, ScalarType
 
 

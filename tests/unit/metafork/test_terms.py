@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from comprehensive.metafork.ast import Assign, Name
-from comprehensive.metafork.expression_text import expression
+from comprehensive.metafork.attempt import expression
 from comprehensive.metafork.terms import value_left
 
 

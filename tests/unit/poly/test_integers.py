@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from comprehensive.algebra import Polynomial
-from comprehensive.poly.integers import has_no_integer_point
+from comprehensive.poly.conflicts import has_no_integer_point
 from comprehensive.poly.model import Constraint
 
 BI, BJ, B = (Polynomial.symbol(name) for name in "ijB")

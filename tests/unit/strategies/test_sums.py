@@ -8,9 +8,9 @@ import pytest
 
 from comprehensive.metafork.ast import Binary, Expr, IntLiteral, Name, ScalarType, Unary
 from comprehensive.metafork.c_integers import OPERATORS
+from comprehensive.metafork.fresh import FreshNames
 from comprehensive.metafork.rewrite import substitute
 from comprehensive.strategies import sums
-from comprehensive.strategies.fresh import FreshNames
 
 NAMES = ("i", "j", "n", "p", "q", "s", "u", "v")
 TYPES = dict.fromkeys(NAMES, ScalarType.INT)
