@@ -19,6 +19,7 @@ from msgspec import Struct
 
 from comprehensive.diagnostics import GENERATED, DiagnosticSink, Span
 from comprehensive.metafork.ast import Function, HostAssert
+from comprehensive.metafork.brackets import depths
 from comprehensive.metafork.file_scope import Kind, Piece
 from comprehensive.metafork.stability import macro_names, names_in_macros
 from comprehensive.metafork.tokens import Origin, Token, tokens
@@ -144,11 +145,9 @@ def using(names: Iterable[str]) -> str:
 
 def _declared(text: Sequence[Token]) -> Iterable[str]:
     """The functions that a piece declares or defines: names before a parenthesis outside all braces."""
-    depth = 0
-    for token, after in pairwise(text):
+    for depth, (token, after) in zip(depths(text), pairwise(text), strict=False):
         if depth == 0 and token.type == "NAME" and after.type == "LPAR":
             yield token.text
-        depth += (token.type in ("LBRACE", "LPAR", "LSQB")) - (token.type in ("RBRACE", "RPAR", "RSQB"))
 
 
 def _tokens(span: Span) -> tuple[Token, ...]:

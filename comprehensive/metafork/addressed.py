@@ -13,11 +13,11 @@ reports the address.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence, Set
-from itertools import accumulate
 
+from comprehensive.metafork.brackets import depths
 from comprehensive.metafork.named_constants import declared_at
 from comprehensive.metafork.structure_places import number, sign, subscript
-from comprehensive.metafork.tokens import CLOSING, OPENING, Token
+from comprehensive.metafork.tokens import Token
 
 _OPERANDS = frozenset(("NAME", "RPAR", "RSQB", "INT_LITERAL", "FLOAT_LITERAL", "INCDEC"))
 """The tokens behind which ``&`` is the operator between two integers."""
@@ -32,10 +32,10 @@ def with_addressed_as_arrays(text: Sequence[Token]) -> Sequence[Token]:
     addressed = [position for position in range(1, len(text)) if _is_addressed(text, position)]
     if not addressed:
         return text
-    depths = tuple(accumulate((t.type in OPENING) - (t.type in CLOSING) for t in text))
+    levels = tuple(depths(text))[1:]
     declared = [p for p in declared_at(text) if p > 0]
-    others = {text[p].text for p in declared if not _is_scalar(text, depths, p)}
-    ends = {p: _end(depths, p) for p in declared if text[p].text not in others}
+    others = {text[p].text for p in declared if not _is_scalar(text, levels, p)}
+    ends = {p: _end(levels, p) for p in declared if text[p].text not in others}
     arrays = {p for use in addressed if (p := _declaration(text, use, ends)) is not None}
     uses = {
         position
@@ -46,7 +46,7 @@ def with_addressed_as_arrays(text: Sequence[Token]) -> Sequence[Token]:
         and _declaration(text, position, ends) in arrays
     }
     given = (p for p in arrays if text[p + 1].type == "ASSIGN")
-    return _written(text, arrays, uses, {_behind(text, depths, p) for p in given})
+    return _written(text, arrays, uses, {_behind(text, levels, p) for p in given})
 
 
 def _written(text: Sequence[Token], arrays: Set[int], uses: Set[int], closings: Set[int]) -> Sequence[Token]:
@@ -75,17 +75,17 @@ def _is_addressed(text: Sequence[Token], position: int) -> bool:
     )
 
 
-def _is_scalar(text: Sequence[Token], depths: Sequence[int], position: int) -> bool:
+def _is_scalar(text: Sequence[Token], levels: Sequence[int], position: int) -> bool:
     """Whether a declared name is that of a scalar, in a declaration that is a statement."""
-    around = next((p for p in range(position, 0, -1) if depths[p - 1] < depths[position]), 0)
+    around = next((p for p in range(position, 0, -1) if levels[p - 1] < levels[position]), 0)
     behind = text[position + 1].type if position + 1 < len(text) else "SEMI"
     return text[around].type != "LPAR" and text[position - 1].type != "STAR" and behind in _BEHIND_SCALARS
 
 
-def _end(depths: Sequence[int], position: int) -> int:
+def _end(levels: Sequence[int], position: int) -> int:
     """Return where the block ends in which a name is declared."""
-    inside = depths[position]
-    return next((p for p in range(position, len(depths)) if depths[p] < inside), len(depths))
+    inside = levels[position]
+    return next((p for p in range(position, len(levels)) if levels[p] < inside), len(levels))
 
 
 def _declaration(text: Sequence[Token], use: int, ends: Mapping[int, int]) -> int | None:
@@ -94,8 +94,8 @@ def _declaration(text: Sequence[Token], use: int, ends: Mapping[int, int]) -> in
     return max(seen, default=None)
 
 
-def _behind(text: Sequence[Token], depths: Sequence[int], position: int) -> int:
+def _behind(text: Sequence[Token], levels: Sequence[int], position: int) -> int:
     """Return the comma or the semicolon behind a declared name and its value."""
     places = range(position, len(text))
-    ends = (p for p in places if text[p].type in ("COMMA", "SEMI") and depths[p] == depths[position])
+    ends = (p for p in places if text[p].type in ("COMMA", "SEMI") and levels[p] == levels[position])
     return next(ends, len(text))

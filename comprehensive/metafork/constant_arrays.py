@@ -16,6 +16,7 @@ import struct
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
+from itertools import islice
 from math import prod
 
 from comprehensive.diagnostics import DiagnosticSink, Note
@@ -40,9 +41,9 @@ from comprehensive.metafork.ast import (
     While,
 )
 from comprehensive.metafork.attempt import attempt
+from comprehensive.metafork.brackets import depths, parts
 from comprehensive.metafork.constants import constant_value
-from comprehensive.metafork.extents import parts
-from comprehensive.metafork.items import CLOSING, OPENING, Item
+from comprehensive.metafork.items import Item
 from comprehensive.metafork.literals import scalar_type, stored_literal
 from comprehensive.metafork.named_constants import Constants, declarations
 from comprehensive.metafork.preprocessor.conditions import NoValueError, evaluated
@@ -57,6 +58,8 @@ from comprehensive.metafork.walk import (
 )
 from comprehensive.records import replace
 
+MOST_DEEP = 50
+"""Brackets in each other of an element that is looked at."""
 MOST_TURNS = 64
 """Turns of a loop over a table that is written out, those of loops in it included."""
 
@@ -86,9 +89,9 @@ def constant_arrays_inside(body: Sequence[Token], constants: Constants) -> dict[
     """
     found: dict[str, ConstantArray] = {}
     often = Counter(declarations(body))
-    first, depth = 0, 0
-    for position, token in enumerate(body):
-        depth += (token.type in OPENING) - (token.type in CLOSING)
+    first = 0
+    behind = islice(depths(body), 1, None)
+    for position, (token, depth) in enumerate(zip(body, behind, strict=True)):
         if depth > 0 or token.type not in ("SEMI", "RBRACE"):
             continue
         words = tuple(body[first : position + 1])
@@ -187,12 +190,7 @@ def _expression(words: Sequence[Token], constants: Constants) -> Expr | None:
         for word in words
         for token in constants.get(word.text, (word,))
     ]
-    depth = 0
-    for token in plain:
-        depth += (token.type in OPENING) - (token.type in CLOSING)
-        if depth > 50:
-            return None
-    return attempt("condition", plain).tree
+    return None if max(depths(plain)) > MOST_DEEP else attempt("condition", plain).tree
 
 
 def _element(value: Expr, kind: ScalarType) -> Expr | None:

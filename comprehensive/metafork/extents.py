@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from comprehensive.metafork.tokens import CLOSING, OPENING, Token
+from comprehensive.metafork.brackets import closing_of
+from comprehensive.metafork.tokens import Token
 
 
 class Extents:
@@ -47,7 +48,7 @@ class Extents:
             return self._regions[position] + 1
         match self._tokens[position].type:
             case "LBRACE":
-                return self.brackets(position, len(self._tokens), "LBRACE", "RBRACE")
+                return self.brackets(position, len(self._tokens))
             case "IF" | "DO" | "ELSE":
                 return len(self._tokens)
             case _:
@@ -72,31 +73,6 @@ class Extents:
                 return position
         return position
 
-    def brackets(self, position: int, end: int, opening: str = "LSQB", closing: str = "RSQB") -> int:
+    def brackets(self, position: int, end: int) -> int:
         """The position after the brackets that open at ``position``, at most ``end``."""
-        depth = 0
-        while position < end:
-            kind = self._tokens[position].type
-            depth += (kind == opening) - (kind == closing)
-            position += 1
-            if depth == 0:
-                break
-        return position
-
-
-def between_commas(tokens: Sequence[Token], start: int, end: int) -> list[tuple[int, int]]:
-    """The ranges between the commas from ``start`` to ``end`` that are outside all brackets."""
-    ranges: list[tuple[int, int]] = []
-    depth, first = 0, start
-    for position in range(start, end):
-        kind = tokens[position].type
-        depth += (kind in OPENING) - (kind in CLOSING)
-        if kind == "COMMA" and depth == 0:
-            ranges.append((first, position))
-            first = position + 1
-    return [*ranges, (first, end)]
-
-
-def parts(words: Sequence[Token]) -> list[Sequence[Token]]:
-    """The parts of a list between the commas outside all brackets."""
-    return [words[first:last] for first, last in between_commas(words, 0, len(words))]
+        return min(closing_of(self._tokens, position, end) + 1, end)

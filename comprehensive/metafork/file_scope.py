@@ -20,7 +20,8 @@ from msgspec import Struct
 
 from comprehensive.diagnostics import GENERATED, DiagnosticSink, SourceFile, Span
 from comprehensive.metafork.ast import Function, MetaSchedule
-from comprehensive.metafork.items import CLOSING, OPENING, Item, items
+from comprehensive.metafork.brackets import depths
+from comprehensive.metafork.items import Item, items
 from comprehensive.metafork.stability import names_in_macros
 from comprehensive.metafork.tokens import Origin, Token, tokens
 
@@ -127,15 +128,14 @@ def _variables(item: Item) -> Iterator[Token]:
     words = {token.text for token in item.tokens}
     if item.has_body or item.is_prototype or words & {"typedef", "const", "extern"}:
         return
-    depth, initialising = 0, False
-    for before, token, after in zip((None, *item.tokens), item.tokens, item.tokens[1:], strict=False):
+    words, initialising = item.tokens, False
+    for before, token, after, depth in zip((None, *words), words, words[1:], depths(words), strict=False):
         if depth == 0 and token.type in ("ASSIGN", "COMMA"):
             initialising = token.type == "ASSIGN"
         is_tag = before is not None and before.type == "STRUCT"
         is_declarator = depth == 0 and after.type in ("ASSIGN", "COMMA", "SEMI", "LSQB")
         if token.type == "NAME" and is_declarator and not initialising and not is_tag:
             yield token
-        depth += (token.type in OPENING) - (token.type in CLOSING)
 
 
 def _kind(item: Item, bodies: set[str]) -> Kind:

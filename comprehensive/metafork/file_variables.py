@@ -14,8 +14,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from comprehensive.metafork.ast import IntLiteral, Parameter, ScalarType
+from comprehensive.metafork.brackets import parts
 from comprehensive.metafork.constant_arrays import lengths_of
-from comprehensive.metafork.extents import parts
 from comprehensive.metafork.items import Item
 from comprehensive.metafork.literals import scalar_type
 from comprehensive.metafork.named_constants import Constants

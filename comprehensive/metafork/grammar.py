@@ -19,6 +19,7 @@ from lark import Lark, UnexpectedToken
 from lark.lexer import Lexer
 
 from comprehensive.data import spec_directory
+from comprehensive.metafork.brackets import closing_of
 from comprehensive.metafork.build import ACTIONS
 from comprehensive.metafork.syntax_errors import report_syntax_error
 from comprehensive.metafork.tokens import Token
@@ -116,7 +117,7 @@ def _resume(parser: _Interactive, tokens: list[Token], position: int) -> int:
     """Cuts the stack back to a place for a statement; the position of the next token to feed."""
     state = parser.parser_state
     if position and tokens[position].type == "LBRACE" and tokens[position - 1].type == "ASSIGN":
-        position = _after_braces(tokens, position)
+        position = min(closing_of(tokens, position) + 1, len(tokens) - 1)
     depth = 0
     in_header = False
     while not _at_statement(parser) and len(state.state_stack) > 1:
@@ -143,15 +144,4 @@ def _resume(parser: _Interactive, tokens: list[Token], position: int) -> int:
             parser.feed_token(tokens[position]._replace(type="SEMI", text="", end=tokens[position].start))
         if tokens[position].type == "RBRACE" and "RBRACE" not in parser.accepts():
             return position + 1  # closes nothing that is open
-    return position
-
-
-def _after_braces(tokens: list[Token], position: int) -> int:
-    """The position after the braces that open at ``position``."""
-    depth = 0
-    while tokens[position].type != "$END":
-        depth += (tokens[position].type == "LBRACE") - (tokens[position].type == "RBRACE")
-        position += 1
-        if depth == 0:
-            break
     return position

@@ -28,9 +28,9 @@ from comprehensive.metafork.ast import (
     Stmt,
 )
 from comprehensive.metafork.attempt import attempt
-from comprehensive.metafork.extents import parts
+from comprehensive.metafork.brackets import closing_of, depths, parts
 from comprehensive.metafork.fresh import Namer
-from comprehensive.metafork.items import CLOSING, OPENING, Item
+from comprehensive.metafork.items import Item
 from comprehensive.metafork.literals import SUPPORTED_TYPES, scalar_type
 from comprehensive.metafork.local_pointers import without_pointers
 from comprehensive.metafork.named_constants import Constants, declared_names
@@ -78,13 +78,11 @@ def name_of(item: Item) -> Token | None:
     if not item.has_body:
         return None
     opening = next(k for k, token in enumerate(item.tokens) if token.type == "LBRACE")
-    depth = 0
-    for position in range(opening):
-        token = item.tokens[position]
+    for position, depth in zip(range(opening), depths(item.tokens), strict=False):
         before = item.tokens[position - 1]
-        if token.type == "LPAR" and depth == 0 and before.type == "NAME" and not _is_attribute(before):
+        opens = item.tokens[position].type == "LPAR" and depth == 0
+        if opens and before.type == "NAME" and not _is_attribute(before):
             return before
-        depth += (token.type in OPENING) - (token.type in CLOSING)
     return None
 
 
@@ -115,14 +113,7 @@ def read_helper(item: Item, constants: Constants) -> Helper | None:
     position = item.tokens.index(name)
     before = sink.errors
     result = _result(_without_attributes(item.tokens[:position]), name)
-    closing = position + 1
-    depth = 0
-    while True:
-        kind = item.tokens[closing].type
-        depth += (kind in OPENING) - (kind in CLOSING)
-        if depth == 0:
-            break
-        closing += 1
+    closing = closing_of(item.tokens, position + 1)
     parameters = _parameters(item.tokens[position + 2 : closing], name)
     opening = next(k for k in range(closing, len(item.tokens)) if item.tokens[k].type == "LBRACE")
     own = declared_names(item.tokens[position + 2 : -1])

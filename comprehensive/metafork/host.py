@@ -37,7 +37,8 @@ from comprehensive.metafork.ast import (
     Unary,
 )
 from comprehensive.metafork.attempt import expression_of
-from comprehensive.metafork.extents import Extents, between_commas
+from comprehensive.metafork.brackets import between_commas
+from comprehensive.metafork.extents import Extents
 from comprehensive.metafork.functions import MATH, TRUTHS
 from comprehensive.metafork.host_loops import Exchange, LoopText, host_loop
 from comprehensive.metafork.host_scopes import Fact, HostScope, HostScopes, Opaque, Precondition

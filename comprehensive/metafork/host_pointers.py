@@ -209,7 +209,7 @@ class _Steps:
             case "SEMI" | "ELSE" | "RBRACE":
                 return position + 1, states
             case "LBRACE":
-                end = min(self._extents.brackets(position, last, "LBRACE", "RBRACE"), last)
+                end = min(self._extents.brackets(position, last), last)
                 return end, self._scoped(lambda: self.sequence(position + 1, end - 1, states))
             case "FOR":
                 return self._for(position, last, states)

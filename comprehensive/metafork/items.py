@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from msgspec import Struct
 
+from comprehensive.metafork.brackets import depths
 from comprehensive.metafork.tokens import CLOSING, OPENING, Token
 
 
@@ -52,21 +53,20 @@ def items(outside: Iterable[Token | None]) -> Iterator[Item]:
 
 def is_head(text: Sequence[Token]) -> bool:
     """Whether this is the head of a function: a name and a group in parentheses, outside all others."""
-    depth, found = 0, False
-    for before, token in zip((None, *text), text, strict=False):
+    found = False
+    for before, token, depth in zip((None, *text), text, depths(text), strict=False):
         if depth == 0 and (token.type == "ASSIGN" or token.text == "typedef"):
             return False
         found |= depth == 0 and token.type == "LPAR" and before is not None and before.type == "NAME"
-        depth += (token.type in OPENING) - (token.type in CLOSING)
     return found
 
 
 def _declared(item: Sequence[Token]) -> frozenset[str]:
     """Tags, variables, functions, names of types, and constants of enumerations."""
     found: set[str] = set()
-    depth, initialising = 0, False
+    initialising = False
     is_enum = any(token.text == "enum" for token in item)
-    for before, token, after in zip((None, *item), item, item[1:], strict=False):
+    for before, token, after, depth in zip((None, *item), item, item[1:], depths(item), strict=False):
         if depth == 0 and token.type in ("ASSIGN", "COMMA"):
             initialising = token.type == "ASSIGN"
         if token.type == "NAME" and not initialising:
@@ -76,5 +76,4 @@ def _declared(item: Sequence[Token]) -> frozenset[str]:
             is_constant = is_enum and depth == 1 and kind in ("LBRACE", "COMMA")
             if is_declarator or is_pointer or is_constant or (depth == 0 and kind == "STRUCT"):
                 found.add(token.text)
-        depth += (token.type in OPENING) - (token.type in CLOSING)
     return frozenset(found)

@@ -15,11 +15,13 @@ from collections.abc import Sequence
 from difflib import get_close_matches
 
 from comprehensive.diagnostics import Fix
+from comprehensive.metafork.brackets import end_of_group
 from comprehensive.metafork.locate import CLAUSES
 from comprehensive.metafork.tokens import Token
 
 _LIKENESS = 0.75
 """The part of two words that must agree, as difflib measures it: 'metafor' and 'meta_for' have 0.93."""
+_BRACES = frozenset(("LBRACE", "RBRACE"))
 _KINDS = {"meta_schedule": "META_SCHEDULE", "meta_for": "META_FOR", "meta_atomic": "META_ATOMIC"}
 
 
@@ -58,7 +60,7 @@ def _meant_keyword(tokens: Sequence[Token], position: int) -> str | None:
 def _correct_clauses(tokens: list[Token], position: int) -> None:
     """Replaces the names of clauses that are nearly right and removes clauses that there are not."""
     while _is_clause(tokens, position):
-        word, end = tokens[position], _end_of_group(tokens, position + 1)
+        word, end = tokens[position], end_of_group(tokens, position + 1, _BRACES)
         if word.text in CLAUSES:
             position = end
             continue
@@ -88,30 +90,12 @@ def _is_clause(tokens: Sequence[Token], position: int) -> bool:
     while position + 1 < len(tokens) and tokens[position].type == "NAME":
         if tokens[position + 1].type != "LPAR":
             return False
-        position = _end_of_group(tokens, position + 1)
+        position = end_of_group(tokens, position + 1, _BRACES)
         if position < len(tokens) and tokens[position].type == "LBRACE":
             return True
     return False
 
 
 def _is_loop_header(tokens: Sequence[Token], opening: int) -> bool:
-    end = _end_of_group(tokens, opening)
+    end = end_of_group(tokens, opening, _BRACES)
     return sum(token.type == "SEMI" for token in tokens[opening:end]) == 2
-
-
-def _end_of_group(tokens: Sequence[Token], opening: int) -> int:
-    """The position after the parenthesis that closes the one at ``opening``, or before a brace that comes first."""
-    depth = 0
-    for position in range(opening, len(tokens)):
-        match tokens[position].type:
-            case "LPAR":
-                depth += 1
-            case "RPAR":
-                depth -= 1
-                if depth == 0:
-                    return position + 1
-            case "LBRACE" | "RBRACE":
-                return position
-            case _:
-                pass
-    return len(tokens)

@@ -17,6 +17,7 @@ from collections.abc import Sequence
 from msgspec import Struct, field
 
 from comprehensive.diagnostics import Edit, Fix, Note
+from comprehensive.metafork.brackets import end_of_group
 from comprehensive.metafork.tokens import Token
 
 
@@ -285,29 +286,6 @@ def _parameter_group(tokens: Sequence[Token], brace: _Brace) -> tuple[int, range
             case _:
                 pass
     return found if depth == 0 else None
-
-
-def end_of_group(tokens: Sequence[Token], opening: int) -> int:
-    """The position after the parenthesis that closes the one at ``opening``, or of a brace or ``;`` that comes first.
-
-    ``opening`` itself where there is no parenthesis.
-    """
-    depth = 0
-    for position in range(opening, len(tokens)):
-        match tokens[position].type:
-            case "LPAR":
-                depth += 1
-            case "RPAR":
-                depth -= 1
-                if depth == 0:
-                    return position + 1
-            case "LBRACE" | "RBRACE" | "SEMI":
-                return position
-            case _:
-                pass
-        if depth == 0:
-            return position
-    return len(tokens)
 
 
 def _opening_of_region(tokens: Sequence[Token], keyword: int) -> int | None:

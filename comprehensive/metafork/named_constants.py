@@ -15,12 +15,12 @@ from typing import TypeAlias
 
 from comprehensive.diagnostics import DiagnosticSink, SourceFile
 from comprehensive.metafork.ast import ScalarType
-from comprehensive.metafork.extents import parts
-from comprehensive.metafork.items import CLOSING, OPENING, Item
+from comprehensive.metafork.brackets import parts
+from comprehensive.metafork.items import Item
 from comprehensive.metafork.literals import scalar_type
 from comprehensive.metafork.locate import FoundFunction
 from comprehensive.metafork.preprocessor.conditions import NoValueError, value_of
-from comprehensive.metafork.tokens import Origin, Token, tokens
+from comprehensive.metafork.tokens import CLOSING, OPENING, Origin, Token, tokens
 
 Constants: TypeAlias = Mapping[str, tuple[Token, ...]]
 """Names with the tokens that stand for them; these have the place of the definition."""

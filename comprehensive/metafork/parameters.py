@@ -14,8 +14,8 @@ from itertools import pairwise
 from comprehensive.diagnostics import Diagnostic, Note
 from comprehensive.metafork.ast import Parameter
 from comprehensive.metafork.attempt import attempt
+from comprehensive.metafork.brackets import between_commas
 from comprehensive.metafork.expression_check import NamesOutside
-from comprehensive.metafork.extents import between_commas
 from comprehensive.metafork.limits import too_deep_in_text, too_deep_in_tree
 from comprehensive.metafork.literals import SUPPORTED_TYPES, shorten, type_to_use
 from comprehensive.metafork.locate import FoundFunction

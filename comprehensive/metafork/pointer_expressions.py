@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 from msgspec import Struct
 
 from comprehensive.metafork.ast import Binary, Expr, IntLiteral, ScalarType
+from comprehensive.metafork.brackets import closing_of
 from comprehensive.metafork.literals import scalar_type
 from comprehensive.metafork.pointer_values import (
     UNKNOWN,
@@ -145,21 +146,11 @@ class PointerExpressions:
         while (
             last - first >= 2
             and self._tokens[first].type == "LPAR"
-            and self._closing(first, last) == last - 1
+            and closing_of(self._tokens, first, last) == last - 1
             and not self._is_type(first + 1, last - 1)
         ):
             first, last = first + 1, last - 1
         return first, last
-
-    def _closing(self, opening: int, last: int) -> int:
-        """The position of what closes the group at ``opening``, or ``last``."""
-        depth = 0
-        for position in range(opening, last):
-            kind = self._tokens[position].type
-            depth += (kind in ("LPAR", "LSQB", "LBRACE")) - (kind in ("RPAR", "RSQB", "RBRACE"))
-            if depth == 0:
-                return position
-        return last
 
     def _outside(self, kind: str, first: int, last: int) -> int | None:
         """The first token of a kind outside all groups."""
@@ -168,7 +159,7 @@ class PointerExpressions:
             if self._tokens[position].type == kind:
                 return position
             is_open = self._tokens[position].type in ("LPAR", "LSQB", "LBRACE")
-            position = self._closing(position, last) + 1 if is_open else position + 1
+            position = closing_of(self._tokens, position, last) + 1 if is_open else position + 1
         return None
 
     def _last_sign(self, first: int, last: int) -> int | None:
@@ -177,7 +168,7 @@ class PointerExpressions:
         while position < last:
             kind = self._tokens[position].type
             if kind in ("LPAR", "LSQB"):
-                position = self._closing(position, last)
+                position = closing_of(self._tokens, position, last)
             elif kind in ("PLUS", "MINUS") and position > first:
                 before = self._tokens[position - 1].type
                 if before in ("NAME", "RPAR", "RSQB", "INT_LITERAL"):
@@ -297,14 +288,14 @@ class PointerExpressions:
         """The insides of groups in brackets that stand one after the other."""
         found: list[tuple[int, int]] = []
         while first < last and self._tokens[first].type == "LSQB":
-            closing = self._closing(first, last)
+            closing = closing_of(self._tokens, first, last)
             found.append((first + 1, closing))
             first = closing + 1
         return found
 
     def _cast(self, first: int, last: int) -> Pointer | None:
         """``(float *)p`` and ``(float (*)[n])p``, to elements of the type that they have."""
-        closing = self._closing(first, last)
+        closing = closing_of(self._tokens, first, last)
         if not self._is_type(first + 1, closing):
             return None
         inner = self.pointer(closing + 1, last)
@@ -320,7 +311,7 @@ class PointerExpressions:
         if star is not None and star == closing - 1:
             return Pointer(inner.tree, kind, (), (), 1, text, inner.is_flattened)
         if group is not None and self._tokens[group + 1].type == "STAR":
-            rows, texts = self.rows(self._closing(group, closing) + 1, closing)
+            rows, texts = self.rows(closing_of(self._tokens, group, closing) + 1, closing)
             return Pointer(inner.tree, kind, rows, texts, 1, text, is_flattened=True)
         return None
 

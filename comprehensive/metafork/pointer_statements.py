@@ -18,7 +18,8 @@ from msgspec import Struct, field
 from comprehensive.diagnostics import Span
 from comprehensive.metafork.ast import Address, Call, Expr, HostPointer, Index, IntLiteral, ScalarType
 from comprehensive.metafork.attempt import expression_of
-from comprehensive.metafork.extents import Extents, between_commas
+from comprehensive.metafork.brackets import between_commas
+from comprehensive.metafork.extents import Extents
 from comprehensive.metafork.helpers import name_of
 from comprehensive.metafork.items import Item
 from comprehensive.metafork.literals import scalar_type

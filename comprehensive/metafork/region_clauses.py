@@ -12,9 +12,9 @@ from typing import NamedTuple
 
 from comprehensive.metafork.ast import IntLiteral, Name
 from comprehensive.metafork.attempt import expression_of
+from comprehensive.metafork.brackets import between_commas, end_of_group
 from comprehensive.metafork.constants import constant_value
-from comprehensive.metafork.extents import between_commas
-from comprehensive.metafork.locate import FoundRegion, end_of_group
+from comprehensive.metafork.locate import FoundRegion
 from comprehensive.metafork.tokens import Token
 
 

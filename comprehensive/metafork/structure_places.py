@@ -16,9 +16,10 @@ from typing import TypeAlias
 
 from msgspec import Struct
 
+from comprehensive.metafork.brackets import closing_of
 from comprehensive.metafork.limits import MAXIMUM_TOKENS
-from comprehensive.metafork.structure_types import END, Layout, Structures, closing_of, integer
-from comprehensive.metafork.tokens import CLOSING, OPENING, Token
+from comprehensive.metafork.structure_types import Layout, Structures, integer
+from comprehensive.metafork.tokens import CLOSING, END, OPENING, Token
 
 Text: TypeAlias = list[Token]
 _SIGNS = {

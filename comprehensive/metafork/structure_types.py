@@ -14,10 +14,10 @@ from math import prod
 from msgspec import Struct
 
 from comprehensive.metafork.ast import IntLiteral
+from comprehensive.metafork.brackets import closing_of
 from comprehensive.metafork.literals import integer_literal, scalar_type
-from comprehensive.metafork.tokens import CLOSING, OPENING, Token
+from comprehensive.metafork.tokens import Token
 
-END = "$END"
 """The type of what stands behind the last token of a text, several times: nobody needs to ask whether it is over."""
 
 
@@ -86,17 +86,6 @@ def integer(token: Token) -> int | None:
     """Return the value of an integer constant, None for what is none."""
     found = integer_literal(token.text, token.span)
     return found.value if isinstance(found, IntLiteral) else None
-
-
-def closing_of(tokens: Sequence[Token], opening: int) -> int:
-    """Return the position of the bracket that closes one, or of the end of the text where there is none."""
-    depth = 0
-    for position in range(opening, len(tokens)):
-        kind = tokens[position].type
-        depth += (kind in OPENING) - (kind in CLOSING)
-        if depth == 0 or kind == END:
-            return position
-    return len(tokens)
 
 
 def _enter(found: Structures, tokens: Sequence[Token], position: int) -> None:

@@ -23,6 +23,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from itertools import chain
 
+from comprehensive.metafork.brackets import closing_of
 from comprehensive.metafork.fresh import Namer
 from comprehensive.metafork.limits import too_deep_in_text
 from comprehensive.metafork.preprocessor.stream import Preprocessed
@@ -37,8 +38,8 @@ from comprehensive.metafork.structure_places import (
     subscript,
     typed,
 )
-from comprehensive.metafork.structure_types import END, Layout, Structures, closing_of, structures_of
-from comprehensive.metafork.tokens import Token
+from comprehensive.metafork.structure_types import Layout, Structures, structures_of
+from comprehensive.metafork.tokens import END, Token
 from comprehensive.records import replace
 
 _BEHIND = 16

@@ -22,6 +22,8 @@ from comprehensive.diagnostics import DiagnosticSink, SourceFile, Span
 OPENING = frozenset({"LPAR", "LSQB", "LBRACE"})
 CLOSING = frozenset({"RPAR", "RSQB", "RBRACE"})
 """The types of brackets of every kind."""
+END = "$END"
+"""The type of what stands behind the last token of a text, where something has to."""
 
 
 class Origin(Struct, frozen=True):
