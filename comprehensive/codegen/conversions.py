@@ -14,38 +14,29 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TypeAlias, assert_never, overload
+from typing import TypeAlias, overload
 
 from msgspec import Struct
 
-from comprehensive.kernel_ir.kernel import OPAQUE, Barrier, Comment, Kernel, KernelStmt, OfTiles, SharedTile
+from comprehensive.kernel_ir.kernel import OPAQUE, Kernel, KernelStmt, SharedTile
 from comprehensive.loops.types import type_of
 from comprehensive.metafork.ast import (
     Assign,
-    Binary,
-    Block,
-    Break,
     Call,
     Cast,
     Conditional,
-    Continue,
     Declare,
-    DoWhile,
     Expr,
-    FloatLiteral,
-    For,
-    If,
     Index,
-    IntLiteral,
-    MetaFor,
     Name,
     ScalarType,
     Stmt,
-    Unary,
-    While,
 )
+from comprehensive.metafork.own_statement import OwnStatement
+from comprehensive.metafork.rewrite import with_bodies, with_operands, with_own_expressions, with_subscripts
 from comprehensive.metafork.scalar_types import promote
 from comprehensive.metafork.terms import value_left
+from comprehensive.metafork.walk import declared
 from comprehensive.records import replace
 
 _Types: TypeAlias = defaultdict[str, ScalarType]
@@ -104,13 +95,6 @@ def _in_body(body: Sequence[KernelStmt], outside: _Types) -> tuple[KernelStmt, .
     return tuple(result)
 
 
-def _inside(loop: For[KernelStmt] | MetaFor, types: _Types) -> _Types:
-    inner = types.copy()
-    if loop.type is not None:
-        inner[loop.iterator] = loop.type
-    return inner
-
-
 def _statement(statement: KernelStmt, types: _Types) -> KernelStmt:
     match statement:
         case Declare():
@@ -118,28 +102,13 @@ def _statement(statement: KernelStmt, types: _Types) -> KernelStmt:
             return replace(statement, initial=initial)
         case Assign():
             return _assignment(statement, types)
-        case If():
-            then, otherwise = _in_body(statement.then, types), _in_body(statement.otherwise, types)
-            condition = _value(statement.condition, types)
-            return replace(statement, condition=condition, then=then, otherwise=otherwise)
-        case For() | MetaFor():
-            inner = _inside(statement, types)
-            return replace(
-                statement,
-                start=_value(statement.start, types),
-                bound=_value(statement.bound, inner),
-                step=_value(statement.step, inner),
-                body=_in_body(statement.body, inner),
-            )
-        case While() | DoWhile():
-            body = _in_body(statement.body, types)
-            return replace(statement, condition=_value(statement.condition, types), body=body)
-        case Block():
-            return replace(statement, body=_in_body(statement.body, types))
-        case Break() | Continue() | Barrier() | Comment() | SharedTile() | OfTiles():
+        case OwnStatement():
             return statement
         case _:
-            assert_never(statement)
+            inside = types.copy()
+            inside.update(declared(statement))
+            changed = with_own_expressions(statement, lambda e: _value(e, inside))
+            return with_bodies(changed, lambda body: _in_body(body, inside))
 
 
 def _assignment(statement: Assign, types: _Types) -> Assign:
@@ -152,16 +121,12 @@ def _assignment(statement: Assign, types: _Types) -> Assign:
 
 
 def _place(target: Name | Index, types: _Types) -> Name | Index:
-    if isinstance(target, Index):
-        return replace(target, subscripts=tuple(_value(s, types) for s in target.subscripts))
-    return target
+    return with_subscripts(target, lambda subscript: _value(subscript, types))
 
 
 def _value(expr: Expr, types: _Types) -> Expr:
     """The expression with its value in the type in which one computes."""
     match expr:
-        case IntLiteral() | FloatLiteral():
-            return expr
         case Name() | Index():
             element = _element_type(expr, types)
             place = _place(expr, types)
@@ -171,24 +136,10 @@ def _value(expr: Expr, types: _Types) -> Expr:
             return Call(_FUNCTIONS[expr.type].to_float, (rounded,), expr.span)
         case Cast(ScalarType.FLOAT, operand) if type_of(operand, types).is_storage:
             return _value(operand, types)
-        case Unary() | Cast():
-            return replace(expr, operand=_value(expr.operand, types))
-        case Binary():
-            return replace(expr, left=_value(expr.left, types), right=_value(expr.right, types))
-        case Conditional(condition, then, otherwise):
-            return replace(
-                expr,
-                condition=_value(condition, types),
-                then=_value(then, types),
-                otherwise=_value(otherwise, types),
-            )
-        case Call():
-            element = _element_type(expr, types)
-            if element is not None:
-                return Call(_FUNCTIONS[element].to_float, (expr,), expr.span)
-            return replace(expr, arguments=tuple(_value(a, types) for a in expr.arguments))
+        case Call() if (element := _element_type(expr, types)) is not None:
+            return Call(_FUNCTIONS[element].to_float, (expr,), expr.span)
         case _:
-            assert_never(expr)
+            return with_operands(expr, lambda operand: _value(operand, types))
 
 
 def _stored(expr: Expr, type: ScalarType, types: _Types) -> Expr:

@@ -36,6 +36,7 @@ from comprehensive.metafork.ast import (
 )
 from comprehensive.metafork.reserved import is_own
 from comprehensive.metafork.scalar_types import common_type, promote
+from comprehensive.metafork.walk import subexpressions
 
 COUNT_MAX = 2**64 - 1
 
@@ -52,25 +53,21 @@ _NEGATED = {"-": "cf_neg", "!": "cf_not", "~": "cf_bit_not"}
 
 def is_wide(expr: Expr, types: Mapping[str, ScalarType]) -> bool:
     """Whether :func:`wide` can print the expression: integers only, names known, no data, no calls but abs and labs."""
-    match expr:
-        case IntLiteral():
-            return True
-        case FloatLiteral() | Index():
-            return False
-        case Name():
-            return expr.identifier in types and types[expr.identifier].is_integer
-        case Unary():
-            return is_wide(expr.operand, types)
-        case Binary():
-            return is_wide(expr.left, types) and is_wide(expr.right, types)
-        case Conditional():
-            return all(is_wide(part, types) for part in (expr.condition, expr.then, expr.otherwise))
-        case Cast():
-            return expr.type.is_integer and is_wide(expr.operand, types)
-        case Call():
-            return expr.function in ("abs", "labs") and is_wide(expr.arguments[0], types)
-        case _:
-            assert_never(expr)
+
+    def is_printed(part: Expr) -> bool:
+        match part:
+            case FloatLiteral() | Index():
+                return False
+            case Name():
+                return part.identifier in types and types[part.identifier].is_integer
+            case Cast():
+                return part.type.is_integer
+            case Call():
+                return part.function in ("abs", "labs")
+            case _:
+                return True
+
+    return all(map(is_printed, subexpressions(expr)))
 
 
 def wide(expr: Expr, types: Mapping[str, ScalarType], language: Language = C) -> str:

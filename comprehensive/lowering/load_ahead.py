@@ -27,7 +27,6 @@ from comprehensive.diagnostics import Span
 from comprehensive.kernel_ir.kernel import Comment, KernelStmt
 from comprehensive.kernel_ir.terms import counting, product
 from comprehensive.loops.access import names_read
-from comprehensive.loops.integers import ONE, ZERO
 from comprehensive.loops.ir import Array, Nest
 from comprehensive.loops.traverse import declared_names, map_bands, names_read_in, rename
 from comprehensive.lowering.loop_references import Types, references_of, runs, with_reads
@@ -110,10 +109,10 @@ def _holds(statement: Stmt, walk: Walk) -> bool:
 def _may_walk(loop: For) -> bool:
     """Whether a loop that counts up from 0 by one hands a scalar on, reads an array that it stores to, and has no loop
     in it."""
-    counts_up = (loop.start, loop.relation, loop.step) == (ZERO, "<", ONE) and not loop.uniform
     changed = assigned_scalars(loop.body)
     return (
-        counts_up
+        loop.counts_up
+        and not loop.uniform
         and bool(changed - declared_names(loop.body) - {loop.iterator})
         and loop.iterator not in changed
         and loop.type in (ScalarType.INT, ScalarType.LONG)

@@ -203,6 +203,11 @@ class For(Generic[Inner]):
         """The iterator of the loop that the program has in its place."""
         return self.written or self.iterator
 
+    @property
+    def counts_up(self) -> bool:
+        """Whether the loop counts from 0 to its bound by one."""
+        return (self.start, self.relation, self.step) == (IntLiteral(0), "<", IntLiteral(1))
+
 
 class Cut(Struct, frozen=True):
     """The loop that a block clause has cut into a loop of blocks and one of threads: its iterator, and its value in

@@ -19,7 +19,6 @@ from comprehensive.diagnostics import GENERATED, DiagnosticSink
 from comprehensive.metafork.ast import (
     Cut,
     Declare,
-    Expr,
     IntLiteral,
     MetaFor,
     Name,
@@ -30,7 +29,7 @@ from comprehensive.metafork.ast import (
 from comprehensive.metafork.blocking import blocked
 from comprehensive.metafork.fresh import fresh
 from comprehensive.metafork.notation import RegionText
-from comprehensive.metafork.rewrite import map_expression
+from comprehensive.metafork.rewrite import substitute
 from comprehensive.pragmas.dimension import MAXIMUM_LOOPS, Dimension, grid_of
 from comprehensive.records import replace
 
@@ -80,15 +79,8 @@ def _with_cuts(body: tuple[Stmt, ...], run: Mapping[str, Dimension]) -> tuple[St
     match body:
         case (MetaFor(cut=Cut(iterator=counted, value=number)) as loop,):
             each = run[counted]
-            value = number if each.value is None else _at(each.value, counted, number)
+            value = number if each.value is None else substitute(each.value, {counted: number})
             inner = _with_cuts(loop.body, run)
             return (replace(loop, cut=Cut(each.iterator, value), body=inner),)
         case _:
             return body
-
-
-def _at(expression: Expr, name: str, value: Expr) -> Expr:
-    def put(node: Expr) -> Expr:
-        return value if isinstance(node, Name) and node.identifier == name else node
-
-    return map_expression(expression, put)

@@ -9,10 +9,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 
 from comprehensive.diagnostics import DiagnosticSink
-from comprehensive.metafork.ast import Assign, Binary, Block, DoWhile, For, If, Index, MetaFor, Stmt, While
+from comprehensive.metafork.ast import Assign, Binary, Index, Stmt
 from comprehensive.metafork.atomic_check import SUMS
+from comprehensive.metafork.rewrite import with_bodies
 from comprehensive.pragmas.clauses import reductions
 from comprehensive.pragmas.directives import Directive
 from comprehensive.records import replace
@@ -57,12 +59,8 @@ def _statement(statement: Stmt, summed: Mapping[str, frozenset[str]]) -> Stmt:
         case Assign(target=Index(array=array)) if array in summed:
             update = _as_update(statement)
             return replace(update, atomic=True) if update.operator in summed[array] else statement
-        case If(_, then, otherwise):
-            return replace(statement, then=_changed(then, summed), otherwise=_changed(otherwise, summed))
-        case For(body=body) | MetaFor(body=body) | While(body=body) | DoWhile(body=body) | Block(body=body):
-            return replace(statement, body=_changed(body, summed))
         case _:
-            return statement
+            return with_bodies(statement, partial(_changed, summed=summed))
 
 
 def _as_update(statement: Assign) -> Assign:

@@ -32,8 +32,6 @@ from comprehensive.metafork.ast import (
     Assign,
     Binary,
     Call,
-    Cast,
-    Conditional,
     Declare,
     Expr,
     For,
@@ -42,10 +40,9 @@ from comprehensive.metafork.ast import (
     Name,
     ScalarType,
     Stmt,
-    Unary,
 )
 from comprehensive.metafork.fresh import Namer
-from comprehensive.metafork.rewrite import substitute, with_subscripts
+from comprehensive.metafork.rewrite import substitute, with_operands, with_subscripts
 from comprehensive.metafork.walk import (
     bodies,
     own_expressions,
@@ -339,19 +336,7 @@ class _Split(Struct):
         def walk(e: Expr) -> Expr:
             if id(e) in always and self._is_dear(e) and self._is_free(e, changing):
                 return self._row(e, type_of(e, self.types), "value")
-            match e:
-                case Binary():
-                    return replace(e, left=walk(e.left), right=walk(e.right))
-                case Conditional():
-                    return replace(
-                        e, condition=walk(e.condition), then=walk(e.then), otherwise=walk(e.otherwise)
-                    )
-                case Call():
-                    return replace(e, arguments=tuple(map(walk, e.arguments)))
-                case Unary() | Cast():
-                    return replace(e, operand=walk(e.operand))
-                case _:
-                    return e
+            return e if isinstance(e, Index) else with_operands(e, walk)
 
         return walk(expr)
 

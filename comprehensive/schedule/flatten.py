@@ -29,7 +29,6 @@ from comprehensive.metafork.ast import Binary, Declare, Expr, For, Name, ScalarT
 from comprehensive.metafork.fresh import Namer
 from comprehensive.metafork.walk import arrays_assigned, assigned_scalars, elements_in, statements_in
 from comprehensive.records import replace
-from comprehensive.schedule.context import ONE, ZERO
 
 DIGITS = ("/", "%")
 
@@ -89,10 +88,7 @@ class _Flattening:
 
     def _is_one(self, outer: For, between: Sequence[Stmt], inner: For) -> bool:
         sizes = {s.name for s in self._nest.scalars}
-        counts_up = all(
-            loop.type is ScalarType.INT and (loop.start, loop.relation, loop.step) == (ZERO, "<", ONE)
-            for loop in (outer, inner)
-        )
+        counts_up = all(loop.type is ScalarType.INT and loop.counts_up for loop in (outer, inner))
         declared = [s for s in between if isinstance(s, Declare) and s.initial is not None and not s.dims]
         return (
             counts_up

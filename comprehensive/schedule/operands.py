@@ -32,7 +32,7 @@ from comprehensive.metafork.walk import (
     subexpressions,
 )
 from comprehensive.schedule.bounded_reads import read_under
-from comprehensive.schedule.context import ONE, ZERO
+from comprehensive.schedule.context import ZERO
 from comprehensive.schedule.equalize import is_before_one_that_is_read, is_in_extents, is_inside
 from comprehensive.schedule.legality import division_obstacle, jam_obstacle
 from comprehensive.schedule.predicate import reads_no_more, stays_inside
@@ -161,7 +161,7 @@ def reduction_obstacle(
     if (obstacle := division_obstacle(nest, tile, done_by_all)) is not None:
         return obstacle
     for loop in loops:
-        if (loop.start, loop.relation, loop.step) != (ZERO, "<", ONE):
+        if not loop.counts_up:
             return f"the loop over '{loop.shown}' does not count up from 0"
     if len(tile.coordinates) > MOST_COORDINATES:
         return "there are more than two coordinates beside the serial loop"

@@ -49,7 +49,6 @@ from comprehensive.schedule.bounded_reads import (
     read_under,
 )
 from comprehensive.schedule.box_nest import MOST_AXES, BoxAxis, LoopNest, ReferenceGroup, long_axes
-from comprehensive.schedule.context import ONE, ZERO
 from comprehensive.schedule.elements_read import ElementsRead
 from comprehensive.schedule.legality import division_obstacle, jam_obstacle
 from comprehensive.schedule.mapped_subscripts import MappedSubscript, mapped_subscript
@@ -127,7 +126,7 @@ def _check_loops(body: tuple[Stmt, ...], path: Sequence[For]) -> None:
     for loop in path:
         if loop not in around or any(isinstance(s, For) and s is not loop for s in around):
             raise NoBoxError("there are several loops beside each other")
-        if (loop.start, loop.relation, loop.step) != (ZERO, "<", ONE):
+        if not loop.counts_up:
             raise NoBoxError(f"the loop over '{loop.shown}' does not count up from 0")
         around = loop.body
 
@@ -138,7 +137,7 @@ def _inner(split: For) -> dict[str, int]:
         if not isinstance(loop, For):
             continue
         assert isinstance(loop.bound, IntLiteral)
-        if (loop.start, loop.relation, loop.step) != (ZERO, "<", ONE) or loop.bound.value < 1:
+        if not loop.counts_up or loop.bound.value < 1:
             raise NoBoxError(f"the loop over '{loop.shown}' does not count up from 0")
         if found.setdefault(loop.iterator, loop.bound.value) != loop.bound.value:
             raise NoBoxError(f"loops over '{loop.shown}' have different extents")

@@ -41,7 +41,7 @@ from comprehensive.metafork.fresh import Namer
 from comprehensive.metafork.rewrite import map_expressions, with_operands
 from comprehensive.metafork.walk import arrays_assigned, assigned_scalars, leaves_loop, own_expressions
 from comprehensive.records import replace
-from comprehensive.schedule.context import ONE, ZERO, TileContext
+from comprehensive.schedule.context import ZERO, TileContext
 
 FOUR = IntLiteral(VECTOR)
 ELEMENT_BYTES = 4
@@ -117,5 +117,4 @@ class VectorSteps(Struct, frozen=True):
 
 def _is_plain(loop: For) -> bool:
     """Whether a loop counts up from 0 by one and does all of its steps."""
-    counts_up = (loop.start, loop.relation, loop.step) == (ZERO, "<", ONE)
-    return counts_up and loop.type is ScalarType.INT and not leaves_loop(loop.body)
+    return loop.counts_up and loop.type is ScalarType.INT and not leaves_loop(loop.body)

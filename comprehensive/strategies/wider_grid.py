@@ -16,7 +16,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from comprehensive.loops.access import atomically_updated, names_read
-from comprehensive.loops.integers import ONE, ZERO
 from comprehensive.loops.ir import Loop, Nest
 from comprehensive.loops.normalize.outward import hoistable, hoisted, widest
 from comprehensive.loops.traverse import map_bands
@@ -51,10 +50,9 @@ def _has_room(nest: Nest) -> bool:
 
 def _is_of_nest(nest: Nest, loop: For) -> bool:
     """Whether a loop counts up from 0 to what scalars of the nest say."""
-    counts_up = (loop.start, loop.relation, loop.step) == (ZERO, "<", ONE)
     return (
         loop.type is ScalarType.INT
-        and counts_up
+        and loop.counts_up
         and names_read(loop.bound) <= {scalar.name for scalar in nest.scalars}
     )
 

@@ -17,7 +17,7 @@ from collections.abc import Iterable, Mapping, Set
 from msgspec import Struct
 
 from comprehensive.loops.access import names_read
-from comprehensive.loops.integers import ONE, ZERO
+from comprehensive.loops.integers import ZERO
 from comprehensive.loops.intervals import Interval, Ranges, values_of
 from comprehensive.loops.ir import Nest, Role
 from comprehensive.loops.normalize.iterators import Counted, in_statements
@@ -120,7 +120,7 @@ class _Walk(Struct, frozen=True):
     ) -> Counted | None:
         """The loop over an ``int``, and its old iterator in terms of that; None where it stays as it is."""
         changed = assigned_scalars(loop.body)
-        if (loop.start, loop.relation, loop.step) != (ZERO, "<", ONE) or loop.iterator in changed:
+        if not loop.counts_up or loop.iterator in changed:
             return None
         if not is_uniform(loop.bound, self.scalars) or not type_of(loop.bound, types).is_integer:
             return None

@@ -84,7 +84,7 @@ def _blocks(body: tuple[BlockStmt, ...], known: Known) -> tuple[BlockStmt, ...]:
 def _inside_loop(loop: For[object], known: Known) -> Known:
     if loop.type is None:
         return known
-    if loop.start == _ZERO and loop.relation == "<" and loop.step == _ONE:
+    if loop.counts_up:
         return known.running(loop.iterator, loop.bound, loop.type)
     return known.declaring(loop.iterator, loop.type)
 

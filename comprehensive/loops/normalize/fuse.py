@@ -17,6 +17,7 @@ from collections.abc import Mapping, Sequence
 from msgspec import Struct
 
 from comprehensive.loops.access import names_read
+from comprehensive.loops.normalize.outward import header_of
 from comprehensive.loops.traverse import declared_names, rename
 from comprehensive.metafork.ast import Assign, Break, Continue, Declare, For, Index, IntLiteral, Name, Stmt
 from comprehensive.metafork.walk import assigned_scalars, expressions_in, statements_in, subexpressions
@@ -46,17 +47,13 @@ def _partner(before: Sequence[Stmt], loop: For, pointers: Mapping[str, str]) -> 
         return None
     first = before[place]
     assert isinstance(first, For)
-    if _header(first) != _header(loop) or isinstance(loop.bound, IntLiteral) or not _counts(first, loop):
+    if header_of(first) != header_of(loop) or isinstance(loop.bound, IntLiteral) or not _counts(first, loop):
         return None
     between = before[place + 1 :]
     if not all(isinstance(s, Declare | Assign) for s in between):
         return None
     ours, theirs = _Touched.of((first,), pointers), _Touched.of((*between, loop), pointers)
     return place if ours.is_apart(theirs) and not _declared_twice(first, loop) else None
-
-
-def _header(loop: For) -> tuple[object, ...]:
-    return loop.type, loop.start, loop.relation, loop.bound, loop.step
 
 
 def _counts(*loops: For) -> bool:

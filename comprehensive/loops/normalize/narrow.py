@@ -21,7 +21,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from msgspec import Struct
 
-from comprehensive.loops.integers import ONE, POLYNOMIAL_OPERATORS, ZERO
+from comprehensive.loops.integers import POLYNOMIAL_OPERATORS, ZERO
 from comprehensive.loops.intervals import Interval, Ranges, joined, negated, values_of
 from comprehensive.loops.ir import Nest
 from comprehensive.loops.normalize.iterators import Counted, in_statements
@@ -129,7 +129,7 @@ class _Narrow(Struct, frozen=True):
         kind = promote(loop.type or _INT)
         inside = replace(loop, body=self.counted(loop.body))
         compared = common_type(kind, type_of(loop.bound, self.types))
-        if compared is _INT or (loop.start, loop.relation, loop.step) != (ZERO, "<", ONE):
+        if compared is _INT or not loop.counts_up:
             return inside
         extent = self._int(loop.bound)
         if extent is None or loop.iterator in assigned_scalars(loop.body):

@@ -86,13 +86,14 @@ def _is_like(statement: For, loop: For) -> bool:
     if statement is loop:
         return True
     inner = [s for s in statements_in(statement.body) if isinstance(s, For)]
-    if _header(statement) != _header(loop) or any(s is loop for s in inner):
+    if header_of(statement) != header_of(loop) or any(s is loop for s in inner):
         return False
-    named = any(_header(s) == _header(loop) and s.iterator == loop.iterator for s in inner)
+    named = any(header_of(s) == header_of(loop) and s.iterator == loop.iterator for s in inner)
     return statement.iterator == loop.iterator or not named
 
 
-def _header(loop: For) -> tuple[object, ...]:
+def header_of(loop: For) -> tuple[object, ...]:
+    """Return what two loops through the same turns have in common."""
     return loop.type, loop.start, loop.relation, loop.bound, loop.step
 
 

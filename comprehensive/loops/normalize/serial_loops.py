@@ -100,7 +100,7 @@ class _Walk(Struct, frozen=True):
             return None
         if not all(type_of(e, types).is_integer for e in header) or not self._is_exact(loop, type, types):
             return None
-        is_plain = loop.start == _ZERO and loop.relation == "<" and loop.step == _ONE
+        is_plain = loop.counts_up
         counter = type
         if self._is_int(loop, type, types):
             counter = ScalarType.INT

@@ -18,7 +18,6 @@ from itertools import product
 from math import prod
 
 from comprehensive.loops.fold import fold
-from comprehensive.loops.integers import ONE, ZERO
 from comprehensive.loops.ir import Nest
 from comprehensive.loops.traverse import all_names, declared_names, map_bands, rename
 from comprehensive.metafork.ast import Assign, Declare, Expr, For, Index, IntLiteral, Name, ScalarType, Stmt
@@ -116,8 +115,7 @@ def _step_by_step(body: tuple[Stmt, ...], array: str, name: Namer) -> tuple[Stmt
 
 def _is_through(loop: For, array: str) -> bool:
     """Whether a loop of a few steps counts up from 0 through elements of an array."""
-    counts = (loop.start, loop.relation, loop.step) == (ZERO, "<", ONE)
-    if not counts or not isinstance(loop.bound, IntLiteral) or loop.bound.value > MOST_ELEMENTS:
+    if not loop.counts_up or not isinstance(loop.bound, IntLiteral) or loop.bound.value > MOST_ELEMENTS:
         return False
     subscripts = (s for reference in _references(loop.body, array) for s in reference.subscripts)
     return not leaves_loop(loop.body) and any(loop.iterator in names(s) for s in subscripts)

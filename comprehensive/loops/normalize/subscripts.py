@@ -16,7 +16,7 @@ from comprehensive.algebra import Polynomial, integral_quotient
 from comprehensive.algebra import sum_of as sum_of_polynomials
 from comprehensive.algebra.polynomial import Term
 from comprehensive.loops.conversions import in_type
-from comprehensive.loops.integers import ONE, POLYNOMIAL_OPERATORS, ZERO, Ring
+from comprehensive.loops.integers import POLYNOMIAL_OPERATORS, Ring
 from comprehensive.loops.intervals import Interval, Ranges, sum_of
 from comprehensive.loops.ir import Nest
 from comprehensive.loops.normalize.counters import LARGEST_COUNT, is_uniform, range_of, ranges_of
@@ -59,10 +59,9 @@ class Subscripts(Struct, frozen=True):
         scalars = frozenset(s.name for s in nest.scalars)
         bounds: dict[str, set[Expr | None]] = {name: {limit} for name, limit in coordinates.items()}
         for loop in (s for body in bodies for s in statements_in(body) if isinstance(s, For)):
-            counts_up = (loop.start, loop.relation, loop.step) == (ZERO, "<", ONE)
             compared = common_type(loop.type or ScalarType.INT, type_of(loop.bound, types))
             # A launch sees to it that a bound which is the same for all points is not negative.
-            counts_up = counts_up and (not compared.wraps or is_uniform(loop.bound, scalars))
+            counts_up = loop.counts_up and (not compared.wraps or is_uniform(loop.bound, scalars))
             bounds.setdefault(loop.iterator, set()).add(loop.bound if counts_up else None)
         limits = {
             name: tuple(_alternatives(bound))
