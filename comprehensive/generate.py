@@ -60,20 +60,14 @@ class Written(Struct, frozen=True):
 
 
 def outputs(
-    compilation: Compilation,
-    resources: Resources | None = None,
-    levels: Mapping[str, Rational] | None = None,
-    plan: ProgramPlan | None = None,
-    compiled: Mapping[str, str] | None = None,
-    image: Embedded | None = None,
+    compilation: Compilation, plan: ProgramPlan | None = None, image: Embedded | None = None
 ) -> Mapping[str, str]:
     """File names and texts of everything that ``gen`` writes, except depfile and stamp.
 
-    ``plan`` is that of the compilation, or what has become of it; ``compiled`` are texts that a compiler has made of
-    it, ``image`` the C source with all kernels.
+    ``plan`` is that of the compilation, or what has become of it; ``image`` is the C source with all kernels.
     """
-    plan = with_levels(compilation.plan if plan is None else plan, levels or {})
-    return _outputs(compilation, resources, plan, source_texts(plan), compiled or {}, image)
+    plan = compilation.plan if plan is None else plan
+    return _outputs(compilation, None, plan, source_texts(plan), {}, image)
 
 
 def _outputs(

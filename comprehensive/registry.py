@@ -56,17 +56,14 @@ _COUNTERS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
 _LIMITS = ("warps", "blocks", "registers", "shared_memory")
 _PERFORMANCE: Mapping[str, tuple[str, Mapping[str, Any]]] = {
     **{
-        f"occupancy_by_{limit}": ("comprehensive.counters.occupancy:occupancy_by", {"limit": limit})
+        f"occupancy_by_{limit}": ("comprehensive.counters.occupancy:Occupancy", {"of": limit})
         for limit in _LIMITS
     },
     "coalescing": ("comprehensive.counters.coalescing:Coalescing", {}),
     "bank_efficiency": ("comprehensive.counters.bank_efficiency:BankEfficiency", {}),
     "intensity": ("comprehensive.counters.intensity:Intensity", {}),
     **{
-        f"latency_hiding_by_{limit}": (
-            "comprehensive.counters.latency_hiding:latency_hiding_by",
-            {"limit": limit},
-        )
+        f"latency_hiding_by_{limit}": ("comprehensive.counters.latency_hiding:LatencyHiding", {"of": limit})
         for limit in _LIMITS
     },
 }

@@ -37,10 +37,10 @@ from comprehensive.optimize.definition2 import (
 from comprehensive.optimize.tree import Leaf, Tree
 from comprehensive.poly.legality import parallel_loops
 from comprehensive.poly.model import Conflict, Undecided
+from comprehensive.poly.report import values_text
 from comprehensive.poly.row_lengths import assert_on_rows
 from comprehensive.records import replace
 from comprehensive.runtime.serial import SerialBuildError
-from comprehensive.soundness.difference import values_text
 from comprehensive.soundness.emulated import ROUNDING, TIME_IS_OVER, build, not_run, run_leaves
 from comprehensive.soundness.index_data import index_uses, scattered
 from comprehensive.soundness.interpreted import difference, result

@@ -86,7 +86,7 @@ def uncovered(space: System, systems: Sequence[System], solver: Solver) -> tuple
     if any(isinstance(verdict, Unknown) for verdict in verdicts):
         return None
     return tuple(
-        simplify(region, solver)
+        simplify(region)
         for region, verdict in zip(regions, verdicts, strict=True)
         if isinstance(verdict, Consistent)
     )

@@ -5,33 +5,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from comprehensive.algebra.atom import Atom
 from comprehensive.algebra.refute import contradicts_by_sign
-from comprehensive.algebra.solver import Solver
 from comprehensive.algebra.system import System
 
 
-def simplify(system: System, solver: Solver, *, thorough: bool = False) -> System:
+def simplify(system: System) -> System:
     """The system without atoms that the others and the assumptions imply; assumptions all stay.
 
-    Comparison of signs decides, at about a millisecond a system. `thorough` asks the solver about what that
-    leaves, which can cost hundreds of times as much. An atom whose implication is undecided is kept.
+    Comparison of signs decides, at about a millisecond a system. An atom whose implication is undecided is kept.
     """
     kept = list(system.atoms)
     # The more complicated of two equivalent atoms goes first.
     for atom in sorted(system.atoms, key=_complexity, reverse=True):
         rest = [other for other in kept if other is not atom]
-        if _implied_by_sign((*system.assumptions, *rest), atom) or (
-            thorough and solver.implies(System(system.assumptions, tuple(rest)), atom)
-        ):
+        if all(contradicts_by_sign(c, (*system.assumptions, *rest)) for c in atom.complements()):
             kept = rest
     return System(system.assumptions, tuple(kept))
-
-
-def _implied_by_sign(atoms: Sequence[Atom], atom: Atom) -> bool:
-    return all(contradicts_by_sign(complement, atoms) for complement in atom.complements())
 
 
 def _complexity(atom: Atom) -> tuple[object, ...]:

@@ -30,7 +30,8 @@ from comprehensive.optimize.protocols import Counter, Evaluation, Kind
 class LatencyHiding(Struct, frozen=True):
     """Words in flight as far as one resource allows blocks, over F_SM; other counters say what a block takes."""
 
-    of: Limit
+    of: str
+    """The resource, as :class:`Limit` has it."""
     registers: Counter[Variant] = field(default_factory=Registers)
     shared_words: Counter[Variant] = field(default_factory=SharedWords)
     limit: str = "P_latency_hiding"
@@ -38,11 +39,12 @@ class LatencyHiding(Struct, frozen=True):
 
     @property
     def name(self) -> str:
-        return f"latency_hiding_by_{self.of.value}"
+        return f"latency_hiding_by_{self.of}"
 
     def evaluate(self, fragment: Variant) -> Evaluation:
-        residency = Residency.of(fragment, (self.of,), self.registers, self.shared_words)
-        blocks = residency.blocks(self.of)
+        of = Limit(self.of)
+        residency = Residency.of(fragment, (of,), self.registers, self.shared_words)
+        blocks = residency.blocks(of)
         scalars = assumptions(fragment.nest)
         try:
             cases = work_of(fragment)
@@ -56,15 +58,6 @@ class LatencyHiding(Struct, frozen=True):
         found = residency.evaluation(plain(value))
         source = ", ".join(dict.fromkeys(s for s in (words.source, found.source) if s != "exact")) or "exact"
         return Evaluation(found.value, source, found.facts, found.quotients)
-
-
-def latency_hiding_by(
-    limit: str,
-    registers: Counter[Variant] | None = None,
-    shared_words: Counter[Variant] | None = None,
-) -> LatencyHiding:
-    """The counter of one resource: ``warps``, ``blocks``, ``registers`` or ``shared_memory``."""
-    return LatencyHiding(Limit(limit), registers or Registers(), shared_words or SharedWords())
 
 
 def _words_in_flight(work: Work, scalars: Sequence[Atom]) -> Evaluation:

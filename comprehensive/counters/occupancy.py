@@ -22,7 +22,8 @@ from comprehensive.optimize.protocols import Counter, Evaluation, Kind
 class Occupancy(Struct, frozen=True):
     """Resident warps as far as one resource goes, over W_SM; other counters say what a block takes."""
 
-    of: Limit
+    of: str
+    """The resource, as :class:`Limit` has it."""
     registers: Counter[Variant] = field(default_factory=Registers)
     shared_words: Counter[Variant] = field(default_factory=SharedWords)
     limit: str = "P_occupancy"
@@ -30,20 +31,12 @@ class Occupancy(Struct, frozen=True):
 
     @property
     def name(self) -> str:
-        return f"occupancy_by_{self.of.value}"
+        return f"occupancy_by_{self.of}"
 
     def evaluate(self, fragment: Variant) -> Evaluation:
-        residency = Residency.of(fragment, (self.of,), self.registers, self.shared_words)
-        blocks = residency.blocks(self.of)
+        of = Limit(self.of)
+        residency = Residency.of(fragment, (of,), self.registers, self.shared_words)
+        blocks = residency.blocks(of)
         return residency.evaluation(
             RationalFunction(blocks * residency.warps(), residency.of_machine("W_SM"))
         )
-
-
-def occupancy_by(
-    limit: str,
-    registers: Counter[Variant] | None = None,
-    shared_words: Counter[Variant] | None = None,
-) -> Occupancy:
-    """The counter of one resource: ``warps``, ``blocks``, ``registers`` or ``shared_memory``."""
-    return Occupancy(Limit(limit), registers or Registers(), shared_words or SharedWords())

@@ -121,7 +121,7 @@ class Problem(Generic[Fragment]):
     def known(self, system: System) -> Known:
         """The verdict on a system about which nothing is known yet."""
         verdict = self.solver.check(system)
-        return Known(verdict, system if isinstance(verdict, Inconsistent) else simplify(system, self.solver))
+        return Known(verdict, system if isinstance(verdict, Inconsistent) else simplify(system))
 
     def known_after(self, parent: Known, system: System, added: Sequence[Atom]) -> Known:
         """The verdict on a parent's system plus `added`."""
@@ -179,7 +179,7 @@ class Problem(Generic[Fragment]):
         limits = {counter.limit for counter in self.counters} & {n for atom in added for n in atom.symbols}
         related = [atom for atom in simplified.atoms if not limits.isdisjoint(atom.symbols)]
         rest = [atom for atom in simplified.atoms if limits.isdisjoint(atom.symbols)]
-        kept = simplify(System(simplified.assumptions, (*related, *added)), self.solver)
+        kept = simplify(System(simplified.assumptions, (*related, *added)))
         return kept.add(*rest)
 
     def evaluate(self, counter: Counter[Fragment], fragment: Fragment) -> Evaluation:

@@ -188,7 +188,7 @@ def witness_notes(nest: Nest, witness: Witness, words: Words) -> tuple[Note, ...
 
 
 def _with_parameters(witness: Witness, words: Words) -> tuple[Note, ...]:
-    parameters = _values({n: v for n, v in witness.parameters.items() if n not in words.hidden})
+    parameters = values_text({n: v for n, v in witness.parameters.items() if n not in words.hidden})
     return (Note(f"with {parameters}"),) if parameters else ()
 
 
@@ -261,7 +261,7 @@ def _violation(nest: Nest, violation: OutOfBounds, sink: DiagnosticSink) -> None
         "CF0402",
         f"subscript {violation.subscript + 1} of array '{violation.array}' is {violation.value}, {limit}",
         _place(violation.span),
-        notes=(Note(f"at {_values(user_values(nest, violation.point, {}))}"),),
+        notes=(Note(f"at {values_text(user_values(nest, violation.point, {}))}"),),
         help="guard the reference, correct the loop bounds, or exclude these values by assert(...)",
     )
 
@@ -311,14 +311,15 @@ def _least(scalar: Scalar, least: int) -> str:
 
 
 def _first(nest: Nest, witness: Witness) -> str:
-    return _values(user_values(nest, witness.first, witness.parameters))
+    return values_text(user_values(nest, witness.first, witness.parameters))
 
 
 def _second(nest: Nest, witness: Witness) -> str:
-    return _values(user_values(nest, witness.second, witness.parameters))
+    return values_text(user_values(nest, witness.second, witness.parameters))
 
 
-def _values(point: Mapping[str, int]) -> str:
+def values_text(point: Mapping[str, object]) -> str:
+    """Return values of names as a message has them: ``n = 3, alpha = 0.5``."""
     return ", ".join(f"{name} = {value}" for name, value in point.items())
 
 

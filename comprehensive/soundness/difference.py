@@ -43,11 +43,6 @@ def first_difference(
     return None
 
 
-def values_text(values: Mapping[str, object]) -> str:
-    """Return arguments as a message has them: ``n = 3, alpha = 0.5``."""
-    return ", ".join(f"{name} = {value}" for name, value in values.items())
-
-
 def _first(left: Any, right: Any, tolerance: float | None) -> int | None:
     """The number of the first element that differs."""
     allowed: float | None = None

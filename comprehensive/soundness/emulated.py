@@ -27,13 +27,14 @@ from comprehensive.metafork.walk import statements_in
 from comprehensive.model.choice import size_obstacle
 from comprehensive.plan.interface import interface
 from comprehensive.plan.plan import FunctionPlan, TilePlan
+from comprehensive.poly.report import values_text
 from comprehensive.runtime.cpu import CpuFaultError, CpuLibrary, Outcome
 from comprehensive.runtime.cpu import build as build_kernels
 from comprehensive.runtime.guarded import Edge, GuardedProcess, Outside
 from comprehensive.runtime.guarded import build as build_guards
 from comprehensive.runtime.serial import SerialLibrary
 from comprehensive.runtime.serial import build as build_serial
-from comprehensive.soundness.difference import first_difference, values_text
+from comprehensive.soundness.difference import first_difference
 from comprehensive.soundness.exact_sizes import sized
 from comprehensive.soundness.interpreted import result
 from comprehensive.soundness.machines import machine_for, serves_all
@@ -41,7 +42,6 @@ from comprehensive.soundness.refusals import TILE_REFUSED, refused_turn
 from comprehensive.soundness.sampling import (
     TURNS,
     NotSampledError,
-    Ranges,
     Sample,
     all_scalars,
     samples,
@@ -158,7 +158,6 @@ def run_leaves(
     executables: Executables,
     points: int,
     seed: int = 1,
-    ranges: Ranges | None = None,
     *,
     endless: Mapping[str, str] | None = None,
     duplicates: bool = False,
@@ -182,7 +181,7 @@ def run_leaves(
                 if reason is None:
                     runs = _Runs(executables, process, plan)
                     found += _run_function(
-                        compilation, runs, plan, first, points, seed, ranges, duplicates, levels or {}
+                        compilation, runs, plan, first, points, seed, duplicates, levels or {}
                     )
             except NotSampledError as error:
                 reason = str(error)
@@ -212,7 +211,6 @@ def _run_function(
     first: int,
     points: int,
     seed: int,
-    ranges: Ranges | None,
     duplicates: bool,
     levels: Mapping[str, Rational],
 ) -> list[LeafRuns]:
@@ -225,7 +223,7 @@ def _run_function(
     refused: dict[tuple[int, int], list[str]] = {case: [] for case in cases}
     meaningless = 0
     drawn = samples(
-        plan.function, nests, seed, ranges, free, GUESS, duplicates=duplicates, also=_sizes_of_kernels(plan)
+        plan.function, nests, seed, None, free, GUESS, duplicates=duplicates, also=_sizes_of_kernels(plan)
     )
     for number, sample in enumerate(islice(drawn, MAX_DRAWS)):
         left = [c for c in cases if runs[c] < points and len(refused[c]) < MAX_REFUSED * points]

@@ -19,7 +19,7 @@ leaves = [
     space.add(less(Z, 2 * B + 2), less(Z, 2 * s * B + 2), at_most(9, R)),
 ]
 for leaf in leaves:
-    print(solver.check(leaf), simplify(leaf, solver), project(leaf, ["R_B", "Z_B"]))
+    print(solver.check(leaf), simplify(leaf), project(leaf, ["R_B", "Z_B"]))
 for gap in uncovered(space, leaves[1:], solver):
     print(gap)
 print(solver.check(space.add(at_most(2 * s * B + 2, Z), less(Z, 2 * B + 2), at_most(9, R))))

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from comprehensive.algebra import Polynomial, RationalFunction, at_least, with_quotients
-from comprehensive.counters.occupancy import Occupancy, occupancy_by
+from comprehensive.counters.occupancy import Occupancy
 from comprehensive.counters.residency import Limit, Residency
 from comprehensive.loops.ir import Variant
 from comprehensive.machine.device import Device, devices
@@ -79,10 +79,10 @@ class Told:
 
 
 def test_a_share_names_the_limits_of_the_machine_and_says_where_its_registers_come_from() -> None:
-    found = Occupancy(Limit.REGISTERS, Told(14)).evaluate(first(SMOOTH))
+    found = Occupancy("registers", Told(14)).evaluate(first(SMOOTH))
     assert found.source == "told"
     assert found.value.format() == (
         "ceil(B/32)*floor(floor(R_SM/(ceil(448/R_U)*Q_SM*R_U))*Q_SM/ceil(B/32))/W_SM"
     )
-    assert occupancy_by("blocks").evaluate(first(SMOOTH)).value.format() == "B_SM*ceil(B/32)/W_SM"
-    assert occupancy_by("warps").evaluate(first(SMOOTH)).source == "exact"
+    assert Occupancy("blocks").evaluate(first(SMOOTH)).value.format() == "B_SM*ceil(B/32)/W_SM"
+    assert Occupancy("warps").evaluate(first(SMOOTH)).source == "exact"

@@ -8,7 +8,7 @@ from comprehensive.algebra import Polynomial
 from comprehensive.counters.bank_efficiency import BankEfficiency
 from comprehensive.counters.coalescing import Coalescing
 from comprehensive.counters.intensity import Intensity
-from comprehensive.counters.latency_hiding import latency_hiding_by
+from comprehensive.counters.latency_hiding import LatencyHiding
 from comprehensive.counters.work import total, work_of
 from comprehensive.data import spec_directory
 from comprehensive.loops.ir import Variant
@@ -92,7 +92,7 @@ void two(int n, const float x[n], const float y[n], float z[n], int B) {
     together = first(two % "float p = x[i]; float q = y[i]; z[i] = p * q;")
     after = first(two % "float p = x[i] * 2.0f; float q = y[i] * p; z[i] = p * q;")
     ratio = [
-        latency_hiding_by("blocks").evaluate(v).value.evaluate({"B": 32, "B_SM": 16, "F_SM": 1024})
+        LatencyHiding("blocks").evaluate(v).value.evaluate({"B": 32, "B_SM": 16, "F_SM": 1024})
         for v in (together, after)
     ]
     assert ratio == [Fraction(2 * 32 * 16, 1024), Fraction(32 * 16, 1024)]
@@ -140,7 +140,7 @@ def test_a_kernel_over_tiles_gets_bounds_that_say_so() -> None:
     tiled = tilings(nest)[0].result
     assert isinstance(tiled, Applied)
     assert tiled.fragment.tile is not None
-    for counter in (Coalescing(), BankEfficiency(), Intensity(), latency_hiding_by("warps")):
+    for counter in (Coalescing(), BankEfficiency(), Intensity(), LatencyHiding("warps")):
         found = counter.evaluate(tiled.fragment)
         assert found.source.startswith("bound")
         assert found.value == counter.evaluate(tiled.fragment).value

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from comprehensive.poly.report import values_text
 from comprehensive.soundness import difference
-from comprehensive.soundness.difference import first_difference, values_text
+from comprehensive.soundness.difference import first_difference
 
 
 @pytest.mark.parametrize("place", [(0, 0), (3, 6), (9, 9)])
