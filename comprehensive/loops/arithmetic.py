@@ -202,18 +202,6 @@ def _cos(x: float) -> float:
     return math.nan if math.isinf(x) else math.cos(x)
 
 
-def _pow(x: float, y: float) -> float:
-    return float(np.float_power(x, y))
-
-
-def _floor(x: float) -> float:
-    return math.copysign(float(math.floor(x)), x) if math.isfinite(x) else x
-
-
-def _ceil(x: float) -> float:
-    return math.copysign(float(math.ceil(x)), x) if math.isfinite(x) else x
-
-
 def _round(x: float) -> float:
     """Round to the nearest integer, halves away from zero."""
     if not math.isfinite(x):
@@ -227,10 +215,6 @@ def _difference(x: float, y: float) -> float:
     if math.isnan(x) or math.isnan(y):
         return math.nan
     return x - y if x > y else 0.0
-
-
-def _abs(x: float) -> float:
-    return abs(x)
 
 
 def _min(x: float, y: float) -> float:
@@ -263,7 +247,7 @@ def fma_float(x: np.float32, y: np.float32, z: np.float32) -> np.float32:
 
 FUNCTIONS: dict[str, Callable[..., float]] = {
     "sqrt": _sqrt,
-    "fabs": _abs,
+    "fabs": math.fabs,
     "exp": _exp,
     "log": _log,
     "sin": _sin,
@@ -276,15 +260,16 @@ FUNCTIONS: dict[str, Callable[..., float]] = {
         name: _of_numpy(getattr(np, numpy_name))
         for name, numpy_name in (
             *((same, same) for same in ("cbrt", "trunc", "rint", "exp2", "expm1", "log2", "log10", "log1p")),
-            *((same, same) for same in ("tan", "sinh", "cosh", "tanh", "fmod", "copysign", "hypot")),
+            *(
+                (same, same)
+                for same in ("floor", "ceil", "tan", "sinh", "cosh", "tanh", "fmod", "copysign", "hypot")
+            ),
+            ("pow", "float_power"),
             *((f"a{name}", f"arc{name}") for name in ("sin", "cos", "tan", "sinh", "cosh", "tanh", "tan2")),
         )
     },
-    "floor": _floor,
-    "ceil": _ceil,
     "fmin": _min,
     "fmax": _max,
-    "pow": _pow,
     "fma": _fma,
 }
 """The functions by their names for ``double``; the name for ``float`` ends in ``f``."""
@@ -293,14 +278,10 @@ TO_INTEGERS = {"lrint": "rint", "lround": "round", "llrint": "rint", "llround": 
 """The functions that round to integers, by their names for ``double``, and those that find the number."""
 
 
-def _is_negative(x: float) -> int:
-    return int(math.copysign(1.0, x) < 0)
-
-
 KINDS: dict[str, Callable[[float], int]] = {
     "isnan": lambda x: int(math.isnan(x)),
     "isinf": lambda x: int(math.isinf(x)),
     "isfinite": lambda x: int(math.isfinite(x)),
-    "signbit": _is_negative,
+    "signbit": lambda x: int(math.copysign(1.0, x) < 0),
 }
 """The functions that say of which kind a number is, of ``float`` and ``double`` alike."""

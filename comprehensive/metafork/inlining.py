@@ -48,7 +48,6 @@ from comprehensive.metafork.expression_check import ExpressionChecker, NamesOuts
 from comprehensive.metafork.fresh import Namer
 from comprehensive.metafork.helpers import Helper, has_value, name_of, read_helper
 from comprehensive.metafork.items import Item
-from comprehensive.metafork.light_values import is_cheap, is_light
 from comprehensive.metafork.local_pointers import place
 from comprehensive.metafork.named_constants import Constants
 from comprehensive.metafork.names import check_helper
@@ -56,7 +55,7 @@ from comprehensive.metafork.precedence import COMPARISONS, LOGICAL
 from comprehensive.metafork.returns import Choice, Returns, Value, last_value, needs_flag, value_names
 from comprehensive.metafork.rewrite import with_bodies, with_operands, with_own_expressions
 from comprehensive.metafork.scope import Kind, Scope, Symbol
-from comprehensive.metafork.substitution import Part, Substitution
+from comprehensive.metafork.substitution import Part, Substitution, is_cheap, is_light
 from comprehensive.metafork.tokens import Origin
 from comprehensive.metafork.walk import (
     assigned_scalars,

@@ -3,6 +3,8 @@
 In: a tree and what its names become.  Out: the tree in these terms::
 
     Substitution({"x": Binary("+", Name("a"), Name("b"))}, {}, here).expression(parsed "x * x")  -->  (a + b) * (a + b)
+
+Which values may be written more than once is said here, too: arguments of functions, whether a variable need hold them.
 """
 
 from __future__ import annotations
@@ -14,12 +16,17 @@ from msgspec import Struct
 from comprehensive.diagnostics import Span
 from comprehensive.metafork.ast import (
     Binary,
+    Cast,
     Expr,
+    FloatLiteral,
     Index,
+    IntLiteral,
     Name,
     Stmt,
+    Unary,
 )
 from comprehensive.metafork.rewrite import with_bodies, with_name, with_operands, with_own_expressions
+from comprehensive.metafork.walk import subexpressions
 from comprehensive.records import replace
 
 
@@ -82,3 +89,20 @@ class Substitution(Struct, frozen=True):
                 return identifier
             case _:
                 return name
+
+
+def is_light(value: Expr) -> bool:
+    """Whether a value costs nothing to write twice."""
+    match value:
+        case IntLiteral() | FloatLiteral() | Name() | Index():
+            return True
+        case Unary("-", operand) | Cast(_, operand):
+            return isinstance(operand, IntLiteral | FloatLiteral | Name)
+        case _:
+            return False
+
+
+def is_cheap(value: Expr) -> bool:
+    """Whether a value is arithmetic on scalars, which a compiler does once however often it is written."""
+    scalar = (IntLiteral, FloatLiteral, Name, Binary, Unary, Cast)
+    return is_light(value) or all(isinstance(e, scalar) for e in subexpressions(value))

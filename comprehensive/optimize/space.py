@@ -12,8 +12,8 @@ from collections.abc import Sequence
 
 from comprehensive.algebra import Atom, Inconsistent, Polynomial, Quotient, Relation, Solver, System, equal
 from comprehensive.algebra.comparison import compared
-from comprehensive.algebra.normal import normalised
 from comprehensive.algebra.sign_sets import Signs, SignSet
+from comprehensive.algebra.tidy import normalised
 from comprehensive.optimize.protocols import Value
 
 

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from comprehensive.algebra import Atom, Polynomial, RationalFunction, Relation, at_least, equal, less
 from comprehensive.algebra.comparison import DenominatorError, compared
-from comprehensive.algebra.normal import normalised
 from comprehensive.algebra.sign_sets import EITHER, NEGATIVE, POSITIVE, Signs
+from comprehensive.algebra.tidy import normalised
 from tests.unit.algebra.strategies import polynomials
 
 B, s, n, x, Z = (Polynomial.symbol(name) for name in ("B", "s", "n", "x", "Z_B"))
