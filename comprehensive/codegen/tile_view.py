@@ -198,8 +198,12 @@ def _row_of(kernel: Kernel, first: int) -> str:
 def _steps(plan: TilePlan, instance: Instance, limits: Sequence[str]) -> tuple[str, str, str]:
     """Return the whole steps of a block, those that are not whole, and their turns."""
     of_loops = [f"cf_number_of({name})" for name in plan.turns(limits, "cf_sweeps")]
-    outer, done = ([], of_loops) if plan.kernel.beside else (of_loops[:-1], of_loops[-1:])
     length = plan.step(instance)
+    if plan.kernel.shares_outermost:
+        shared, *inside = of_loops
+        whole, part = f"{shared} / {length}", f"(cf_count)({shared} % {length} != 0)"
+        return whole, part, _product([_sum([whole, part]), *inside])
+    outer, done = ([], of_loops) if plan.kernel.beside else (of_loops[:-1], of_loops[-1:])
     if length == 1:
         return _product([*outer, _sum(done)]), "", ""
     mean_rest = plan.mean_rest(instance)

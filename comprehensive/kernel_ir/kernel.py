@@ -370,6 +370,8 @@ class Kernel(Struct, frozen=True, cache_hash=True):
     """Whether the loops that limits bound stand beside each other, not in each other."""
     in_rows: bool = False
     """Whether a step may have as many turns of the loop around that one, too: where each of them has one step."""
+    shares_outermost: bool = False
+    """Whether threads share the turns of the outermost of loops in each other, and do all turns inside of theirs."""
     staircase: Staircase | None = None
     """The launch of a grid of which blocks outside of a slanted edge are left out; ``grid`` has these, too."""
 

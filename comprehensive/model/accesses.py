@@ -59,7 +59,11 @@ class Tally:
     repeated: float = 0
     """The instructions that turns which others stand for add to that chain."""
     _reads_global: bool = False
+    """Whether the region reads what the one before has not brought into the first-level cache."""
     _reads_shared: bool = False
+    _read: dict[str, list[Integers]] = field(default_factory=dict[str, list[Integers]])
+    """The sectors that the region reads, by array; ``_near`` are those of the last region that has read any."""
+    _near: dict[str, Integers] = field(default_factory=dict[str, Integers])
     _loaded: set[Elements] = field(default_factory=set[Elements])
     _sectors: dict[tuple[str, bool, float, int], list[Integers]] = field(
         default_factory=dict[tuple[str, bool, float, int], list[Integers]]
@@ -67,7 +71,7 @@ class Tally:
     """The accesses by array, whether they are written, how often code is done that other addresses come after, and
     the pass."""
     _pass: int = 0
-    _warp: Integers = field(init=False)
+    _lane: Integers = field(init=False)
     _waited: float = 0
     """Instructions since the last barrier that wait for each other."""
     _of_each: float = 0
@@ -75,7 +79,7 @@ class Tally:
     _of_some: npt.NDArray[np.float64] = field(init=False)
 
     def __post_init__(self) -> None:
-        self._warp = np.arange(self.threads, dtype=np.int64) // WARP_THREADS
+        self._lane = np.arange(self.threads, dtype=np.int64)
         self._of_some = np.zeros(self.warps)
 
     @property
@@ -122,16 +126,29 @@ class Tally:
     ) -> None:
         """An access of ``width`` bytes a thread; ``begin`` is None where data decides about the address."""
         warps = self._begun(times * GLOBAL_INSTRUCTIONS, active)
-        self._reads_global |= not stores
         if begin is None:
+            self._reads_global |= not stores
             self.wavefronts += times * warps * WARP_THREADS
             self.bytes += times * warps * WARP_THREADS * SECTOR_BYTES
             return
-        places, warp = self._active(begin, active)
-        sectors = units(places, width, SECTOR_BYTES)
-        lines = distinct(sectors * SECTOR_BYTES // LINE_BYTES * self.warps + warp).size
+        parts = max(1, width // WORD_BYTES)  # of a warp, each of which is served on its own
+        places, part = self._active(begin, active, parts)
+        each = units(places, width, SECTOR_BYTES)
+        sectors = distinct(each)
+        if not stores:
+            self._reads(array, sectors)
+        lines = distinct(each * SECTOR_BYTES // LINE_BYTES * (self.warps * parts) + part).size
         self.wavefronts += times * max(lines, -(-places.size * width // LINE_BYTES))
-        self._sectors.setdefault((array, stores, times, self._pass), []).append(distinct(sectors))
+        self._sectors.setdefault((array, stores, times, self._pass), []).append(sectors)
+
+    def _reads(self, array: str, sectors: Integers) -> None:
+        """Note a read of global memory: of sectors that the region before has read the first-level cache has a copy."""
+        self._read.setdefault(array, []).append(sectors)
+        near = self._near.get(array)
+        if near is None or not np.isin(sectors, near, assume_unique=True).all():
+            self._reads_global = True
+        else:
+            self._reads_shared = True
 
     def of_shared(self, begin: Any, width: int, times: float, active: Mask | None, *, stores: bool) -> None:
         """The same in shared memory: each bank serves one word of a warp at a time, the same word to all threads."""
@@ -176,6 +193,9 @@ class Tally:
             self.waits += times
         elif self._reads_shared:
             self.shared_waits += times
+        if self._read:
+            self._near = {array: distinct(np.concatenate(found)) for array, found in self._read.items()}
+            self._read = {}
         self._reads_global = self._reads_shared = False
         self._waited += (self.chain + self.repeated) * times
         self.chain = self.repeated = 0
@@ -219,9 +239,10 @@ class Tally:
         found: Integers = np.asarray(value, np.int64)
         return found if found.ndim else np.full(self.threads, found)
 
-    def _active(self, begin: Any, active: Mask | None) -> tuple[Integers, Integers]:
-        places = self._of_all(begin)
-        return (places, self._warp) if active is None else (places[active], self._warp[active])
+    def _active(self, begin: Any, active: Mask | None, parts: int = 1) -> tuple[Integers, Integers]:
+        """Return the places of active threads, and the number of the part of a warp in which each is."""
+        places, part = self._of_all(begin), self._lane // (WARP_THREADS // parts)
+        return (places, part) if active is None else (places[active], part[active])
 
 
 @lru_cache(maxsize=4096)

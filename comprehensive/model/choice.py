@@ -195,12 +195,7 @@ def launch_of(plan: TilePlan, instance: Instance, values: Mapping[str, int], swe
     blocks = _tiles(plan, sizes, limits, values)
     blocks *= prod(max(0, limit) for limit in limits[len(limits) - len(plan.tile.batch) :])
     of_loops, length = [max(0, number) for number in plan.turns(counted, sweeps)], plan.step(instance)
-    outer, done = (1, of_loops) if plan.kernel.beside else (prod(of_loops[:-1]), of_loops[-1:])
-    mean_rest = plan.mean_rest(instance)
-    wholes = [n // length for n in done]
-    rests = [n % length if mean_rest is None else mean_rest for n in done]
-    each = (sum(wholes), sum(rest > 0 for rest in rests), sum(rests))
-    steps, parts, turns = (min(SATURATED, outer * n) for n in each)
+    steps, parts, turns = _steps(plan, of_loops, length, plan.mean_rest(instance))
     overlaps = any(c.shift or c.lead is not None for c in plan.tile.coordinates)
     ends_inside = any(
         limit % size_of(c.extent, sizes) for c, limit in zip(plan.tile.coordinates, limits, strict=False)
@@ -221,6 +216,22 @@ def launch_of(plan: TilePlan, instance: Instance, values: Mapping[str, int], swe
         plan.kernel.tensor_core_bytes,
         more,
     )
+
+
+def _steps(
+    plan: TilePlan, of_loops: Sequence[int], length: int, mean_rest: int | None
+) -> tuple[int, int, int]:
+    """Return the whole steps of a block, those that are not whole, and their turns: for loops whose outermost one
+    threads share, all turns of those inside."""
+    if plan.kernel.shares_outermost:
+        shared, *inside = of_loops
+        whole, part = shared // length, int(shared % length > 0)
+        return whole, part, min(SATURATED, (whole + part) * prod(inside))
+    outer, done = (1, of_loops) if plan.kernel.beside else (prod(of_loops[:-1]), of_loops[-1:])
+    rests = [n % length if mean_rest is None else mean_rest for n in done]
+    each = (sum(n // length for n in done), sum(rest > 0 for rest in rests), sum(rests))
+    steps, parts, turns = (min(SATURATED, outer * n) for n in each)
+    return steps, parts, turns
 
 
 def _tiles(plan: TilePlan, sizes: Mapping[str, int], limits: Sequence[int], values: Mapping[str, int]) -> int:

@@ -92,16 +92,20 @@ class _Tile(Struct, frozen=True, dict=True):
     def work(self, together: int) -> TileWork:
         few, more = (3, 5) if self.kernel.does_sweeps else (2, 3)  # sweeps of a launch are an odd number
         inside = self._block(together, few, cut=False)
-        steps = self.loops if self.kernel.beside else INNER_TURNS ** max(0, self.loops - 1)
+        steps = self._steps_of_a_turn
+        turn = self._turns_inside(together, few, inside)
         each = 1 / (more - few) / steps if self.has_steps else 0
-        step = (self._block(together, more, cut=False) - inside) * each if each else Work()
-        once = inside - step * (few * steps)
+        step = (self._block(together, more, cut=False) - inside) * each - turn if each else Work()
+        once = inside - (step + turn) * (few * steps)
         cut_once = cut_step = Work()
         if not self.kernel.has_copies:
             outside = self._block(together, few, cut=True)
-            cut_step = (self._block(together, more, cut=True) - outside) * each if each else Work()
-            cut_once = outside - cut_step * (few * steps)
-        part, kiloturn = self._part(together, few, inside, once)
+            cut_step = (self._block(together, more, cut=True) - outside) * each - turn if each else Work()
+            cut_once = outside - (cut_step + turn) * (few * steps)
+        if self.kernel.shares_outermost:
+            part, kiloturn = step, turn * (1000 / INNER_TURNS ** (self.loops - 1))
+        else:
+            part, kiloturn = self._part(together, few, inside, once)
         first = Work(waits=1) if self.kernel.has_feeds else Work()  # for the first piece
         return TileWork(
             once + first,
@@ -115,6 +119,20 @@ class _Tile(Struct, frozen=True, dict=True):
             int(self.kernel.shared_words.evaluate(self.sizes)),
             self.sizes[self.tile.stages] - 1 if self.kernel.has_feeds else 0,
         )
+
+    @property
+    def _steps_of_a_turn(self) -> int:
+        """The steps that are done for each turn of the outermost loop."""
+        if self.kernel.shares_outermost:
+            return 1
+        return self.loops if self.kernel.beside else INNER_TURNS ** max(0, self.loops - 1)
+
+    def _turns_inside(self, together: int, steps: int, inside: Work) -> Work:
+        """Return the work of the turns inside of a step, where threads share the outermost loop; else nothing."""
+        if not self.kernel.shares_outermost:
+            return Work()
+        longer = self._block(together, steps, cut=False, rest=INNER_TURNS)
+        return (longer - inside) * (1 / steps)
 
     def _part(self, together: int, steps: int, whole: Work, once: Work) -> tuple[Work, Work]:
         """Return the work of a step that is not whole, without its turns, and that of a thousand of these."""
@@ -196,11 +214,17 @@ class _Tile(Struct, frozen=True, dict=True):
             loops = names[len(self.tile.coordinates) :][: self.loops]
             turns = [steps, *[INNER_TURNS] * (self.loops - 1)]
             turns[-1] = turns[-1] * self.step_length + rest
+            if self.kernel.shares_outermost:
+                turns = [steps * self.step_length, *[INNER_TURNS] * (self.loops - 2), INNER_TURNS + rest]
             if self.kernel.beside:
                 turns = [steps * self.step_length + rest] * self.loops
             if rows:
                 turns = [INNER_TURNS] * (self.loops - 2) + [rows, rest]
             values |= dict(zip(loops, turns, strict=True))
+            if self.kernel.shares_outermost:  # threads read the scalars that bound the loops inside
+                bounds = dict(self.kernel.limits)
+                found = ((bounds[name], n) for name, n in zip(loops, turns, strict=True))
+                values |= {bound.identifier: n for bound, n in found if isinstance(bound, Name)}
         return values | dict.fromkeys(names[len(names) - len(self.tile.batch) :], 1)
 
     @property

@@ -25,7 +25,8 @@ def lower_tile(variant: Variant, name: str) -> Kernel:
     """The kernel ``name`` of a variant over tiles."""
     nest, tile = variant.nest, variant.tile
     assert tile is not None
-    context = TileContext.of(nest, tile, limiting_loops(nest, tile))
+    loops = limiting_loops(nest, tile)
+    context = TileContext.of(nest, tile, loops)
     made = recipe_of(tile).lower(context)
     triangle = triangle_of(context)
     places = context.places(
@@ -59,6 +60,7 @@ def lower_tile(variant: Variant, name: str) -> Kernel:
         origins=origins,
         step=made.step,
         in_rows=made.in_rows,
+        shares_outermost=made.shares_outermost and len(loops) > 1,
         beside=bool(loops_beside(nest, tile)),
         staircase=None if triangle is None else triangle.staircase,
     )

@@ -59,6 +59,8 @@ class TileKernel(Struct, frozen=True):
     """How many turns of the serial loop, or sweeps, the kernel does at a time, over the constants."""
     in_rows: bool = False
     """Whether it may do as many turns of the loop around that one, too (`box_loop.py`)."""
+    shares_outermost: bool = False
+    """Whether threads share the turns of the outermost loop, and each does all of those inside of its turns."""
 
 
 class Recipe(Protocol):

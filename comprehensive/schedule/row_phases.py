@@ -60,7 +60,7 @@ from comprehensive.records import replace
 from comprehensive.schedule.any_order import AnyOrder
 from comprehensive.schedule.context import ONE, ZERO, TileContext, commented
 from comprehensive.schedule.meetings import Meetings, Use
-from comprehensive.schedule.operands import has_steps, loops_of
+from comprehensive.schedule.operands import has_steps, loops_beside, loops_of
 from comprehensive.schedule.phases import (
     Ordered,
     Parallel,
@@ -125,6 +125,7 @@ class RowPhases:
             lanes=lanes,
             interleaved=True,
             step=lanes,
+            shares_outermost=not loops_beside(self.context.nest, tile),
         )
 
     def _words(self) -> Polynomial:

@@ -55,6 +55,23 @@ BESIDE = """void beside(int m, int n, int p, int q, const float *a, const float 
 }
 """
 """Points with loops beside each other, whose steps add up."""
+ROWS = """void rows(int m, int n, int d, const float *x, const float *y, float *s, int B)
+{
+  meta_schedule block(B) {
+    meta_for (int i = 0; i < m; i++) {
+      float sum = 0;
+      for (int c = 0; c < n; c++) {
+        float product = 0;
+        for (int j = 0; j < d; j++) product += x[i * d + j] * y[c * d + j];
+        sum += expf(-product);
+      }
+      s[i] = sum;
+    }
+  }
+}
+"""
+"""Points of whose outermost loop threads share the turns, and each does all that are inside."""
+SOURCES = {"beside": BESIDE, "rows": ROWS}
 
 
 @dataclass(frozen=True)
@@ -96,13 +113,13 @@ def machine_numbers(machine: Mapping[str, int]) -> ctypes.Array[ctypes.c_longlon
 
 @cache
 def header_of(spec: str) -> Header:
-    compilation = compiled(spec) if spec in NAMES else compilation_of(BESIDE)
+    compilation = compiled(spec) if spec in NAMES else compilation_of(SOURCES[spec])
     function = compilation.plan.functions[0]
     region = function.regions[0]
     costs = tile_costs(region, dispatch(region, interface(function)))
     assert costs is not None
     folder = Path(mkdtemp())
-    for name, text_of in (texts(spec) if spec in NAMES else texts_of(BESIDE)).items():
+    for name, text_of in (texts(spec) if spec in NAMES else texts_of(SOURCES[spec])).items():
         (folder / name).write_text(text_of)
     declared = "".join(f"{a.declaration}, " for a in costs.sizes)
     passed = "".join(f"{a.name}, " for a in costs.sizes)
@@ -145,7 +162,7 @@ def arguments(draw: st.DrawFn, region: RegionPlan) -> dict[str, int]:
     return {s.name: int(values[s.name]) for s in nest.scalars if s.name in values and s.type.is_integer}
 
 
-@pytest.mark.parametrize("spec", [*NAMES, "beside"])
+@pytest.mark.parametrize("spec", [*NAMES, *SOURCES])
 @given(data=st.data())
 @settings(max_examples=examples(60), deadline=None)
 def test_header_and_python_find_the_same_costs_and_the_same_tile(spec: str, data: st.DataObject) -> None:

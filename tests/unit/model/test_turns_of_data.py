@@ -51,7 +51,10 @@ def test_a_loop_that_data_ends_has_a_few_turns_and_its_line_is_told(loop: str) -
 def test_a_tile_waits_in_each_of_these_turns(loop: str) -> None:
     (plan, *_) = _region(loop).tilings
     (instance,) = (each for each in plan.instances if plan.sizes(each) == {"T0": 256, "U0": 4, "M": 8})
-    assert 4 * TURNS_OF_DATA <= plan.work(instance, 0).once.waits <= 4 * TURNS_OF_DATA + 2
+    once = plan.work(instance, 0).once
+    assert 4 * TURNS_OF_DATA <= once.waits + once.shared_waits <= 4 * TURNS_OF_DATA + 2
+    # A row of 8 elements is a sector, which the first turn brings into the first-level cache.
+    assert 4 <= once.waits <= 4 + 2
 
 
 def test_a_loop_with_bounds_that_a_launch_knows_is_not_assumed_to_have_any_turns() -> None:

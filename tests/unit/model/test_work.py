@@ -104,9 +104,28 @@ def test_a_region_waits_once_for_all_its_loads() -> None:
     for array in ("a", "b"):
         tally.of_global(array, np.arange(32) * 4, 4, 1, None, stores=False)
     tally.end_of_region(1)
-    tally.of_global("a", np.arange(32) * 4, 4, 1, None, stores=False)
+    tally.of_global("a", np.arange(32) * 4 + 128, 4, 1, None, stores=False)
     tally.end_of_region(3)
     assert tally.work().waits == 4
+
+
+def test_what_the_region_before_has_read_is_in_the_first_level_cache() -> None:
+    tally = Tally(32)
+    for sector in (0, 0, 1, 0):
+        tally.of_global("a", np.arange(32) % 8 * 4 + 32 * sector, 4, 1, None, stores=False)
+        tally.end_of_region(1)
+    work = tally.work()
+    assert (work.waits, work.shared_waits) == (3, 1)
+
+
+@pytest.mark.parametrize(
+    ("width", "rows", "lines"), [(16, 8, 32), (16, 1, 4), (4, 8, 8), (4, 1, 1), (8, 8, 16)]
+)
+def test_of_vectors_each_part_of_a_warp_is_served_on_its_own(width: int, rows: int, lines: int) -> None:
+    """Neighbouring lanes in so many rows, which begin at lines: 8 lanes ask for 16 bytes each at a time."""
+    tally = Tally(32)
+    tally.of_global("a", np.arange(32) % rows * 128, width, 1, None, stores=False)
+    assert tally.work().wavefronts == lines
 
 
 def test_a_step_of_a_product_does_every_multiply_add_of_its_tile_once() -> None:
