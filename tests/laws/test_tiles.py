@@ -44,6 +44,7 @@ from comprehensive.schedule.equalize import equalized
 from comprehensive.schedule.even_loops import with_even_loops
 from comprehensive.schedule.flatten import flattened
 from comprehensive.schedule.interior import interior_of
+from comprehensive.schedule.jam_serial_loop import with_jammed_loop
 from comprehensive.schedule.legality import types_in
 from comprehensive.schedule.mask import masked
 from comprehensive.schedule.predicate import predicated
@@ -93,6 +94,7 @@ OF_PRIMITIVES = {
     "even_loops": "from_border_to_border",
     "flatten": "long_rows",
     "interior": "life_on_a_ring",
+    "jam_serial_loop": "nearest",
     "mask": "masked_products",
     "predicate": "triangle_products",
     "row_numbers": "rows_of_points",
@@ -233,16 +235,17 @@ PRIMITIVES: Mapping[str, Callable[[Nest, RegisterTile], RegisterTile | None]] = 
     "even_loops": with_even_loops,
     "flatten": flattened,
     "interior": _by_borders,
+    "jam_serial_loop": lambda nest, tile: with_jammed_loop(nest, tile, 3),
     "mask": masked,
     "predicate": predicated,
     "row_numbers": with_row_numbers_inside,
     "transposed_accesses": over_two_coordinates,
 }
 """The primitives from tile to tile, which are given one over all coordinates and may make nothing of it."""
-IDEMPOTENT = {name: PRIMITIVES[name] for name in PRIMITIVES.keys() - {"batch", "transposed_accesses"}} | {
-    "interior": _far_from_borders
-}
-"""The primitives that may be applied twice: the two others take tiles that have no batch yet."""
+ONCE = {"batch", "transposed_accesses", "jam_serial_loop"}
+"""Two take tiles that have no batch yet, and groups of turns may be jammed as turns are."""
+IDEMPOTENT = {name: PRIMITIVES[name] for name in PRIMITIVES.keys() - ONCE} | {"interior": _far_from_borders}
+"""The primitives that change nothing when they are applied again."""
 
 
 @cache

@@ -28,6 +28,14 @@ def _distances(v: Values) -> Any:
     return (v.a * v.a).sum(1)[:, None] + (v.b * v.b).sum(1)[None] - 2 * (v.a @ v.b.T)
 
 
+def _nearest(v: Values) -> Any:
+    return v.xp.amin(_distances(v), 1)
+
+
+def _kernel_sums(v: Values) -> Any:
+    return v.xp.exp(_distances(v) * -v.width) @ v.w
+
+
 def _trailing(v: Values) -> Any:
     changed, behind = v.a + 0, v.k + v.q
     changed[behind:, behind:] -= v.a[behind:, v.k : behind] @ v.a[v.k : behind, behind:]
@@ -167,6 +175,27 @@ PRODUCTS = (
         _distances,
         tiny=(5, 7, 3),
         points=((4096, 4096, 64), (1001, 1503, 33)),
+        operations=lambda m, n, d: 3.0 * m * n * d,
+    ),
+    Computation(
+        "nearest",
+        "m n d",
+        lambda m, n, d: {"a": read(m, d), "b": read(n, d), "y": written(m)},
+        "y",
+        _nearest,
+        tiny=(5, 7, 3),
+        points=((65536, 256, 64), (5001, 133, 77)),
+        operations=lambda m, n, d: 3.0 * m * n * d,
+    ),
+    Computation(
+        "kernel_sums",
+        "m n d",
+        lambda m, n, d: {"a": read(m, d), "b": read(n, d), "w": read(n), "y": written(m)},
+        "y",
+        _kernel_sums,
+        tiny=(5, 7, 3),
+        points=((16384, 4096, 32), (1001, 1503, 33)),
+        scalars={"width": 0.05},
         operations=lambda m, n, d: 3.0 * m * n * d,
     ),
 )

@@ -183,6 +183,11 @@ def _gray(v: Values) -> Tensor:
     return (77 * p[:, 0] + 150 * p[:, 1] + 29 * p[:, 2]) >> 8
 
 
+def _squared(v: Values) -> Tensor:
+    """The squared distances of all points of two clouds, by a product."""
+    return torch.addmm((v.a * v.a).sum(1, True) + (v.b * v.b).sum(1), v.a, v.b.t(), alpha=-2)
+
+
 CALLS: Mapping[str, Mapping[str, Call]] = {
     "matmul": {"mm": lambda v: torch.mm(v.a, v.b, out=v.c)},
     "matmul_bias_relu": {
@@ -199,7 +204,15 @@ CALLS: Mapping[str, Mapping[str, Call]] = {
     "matmul_double": {"mm": lambda v: torch.mm(v.a, v.b, out=v.c)},
     "pairwise": {
         "cdist": lambda v: torch.cdist(v.a, v.b).square_(),
-        "mm": lambda v: torch.addmm((v.a * v.a).sum(1, True) + (v.b * v.b).sum(1), v.a, v.b.t(), alpha=-2),
+        "mm": lambda v: _squared(v),
+    },
+    "nearest": {
+        "cdist, amin": lambda v: torch.cdist(v.a, v.b).square_().amin(1),
+        "mm, amin": lambda v: _squared(v).amin(1),
+    },
+    "kernel_sums": {
+        "cdist, exp, mv": lambda v: torch.mv(torch.cdist(v.a, v.b).square_().mul_(-v.width).exp_(), v.w),
+        "mm, exp, mv": lambda v: torch.mv(_squared(v).mul_(-v.width).exp_(), v.w),
     },
     "mv": {"mv": lambda v: torch.mv(v.a, v.x, out=v.y)},
     "mtv": {"mv": lambda v: torch.mv(v.a.t(), v.x, out=v.y)},

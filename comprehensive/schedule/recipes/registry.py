@@ -13,6 +13,7 @@ from msgspec import Struct
 from comprehensive.loops.ir import RegisterTile
 from comprehensive.schedule.instances import table
 from comprehensive.schedule.recipe import LoopRecipe, Recipe, RegionRecipe
+from comprehensive.schedule.recipes.jammed_product import JammedProduct
 from comprehensive.schedule.recipes.long_rows import LongRows
 from comprehensive.schedule.recipes.mixed_precision_product import MixedPrecisionProduct
 from comprehensive.schedule.recipes.overlapped_sweeps import OverlappedSweeps
@@ -61,6 +62,7 @@ ROWS: tuple[tuple[Choice, ...], ...] = (
     (Choice(TensorCoreProduct()),),
     (Choice(ResidentLoops(in_another_order=True), Where.IN_ANY_ORDER), Choice(ResidentLoops())),
     *((Choice(SpecializedWindow(*found.sizes)),) for found in table("specialized_window")),
+    *((Choice(JammedProduct(*found.sizes)),) for found in table("jammed_product")),
     (Choice(LongRows(in_another_order=True), Where.IN_ANY_ORDER), Choice(LongRows())),
     (Choice(MixedPrecisionProduct(), Where.IN_ANY_ORDER),),
     (Choice(Points("collapsed points"), Where.ON_A_LINE),),

@@ -51,6 +51,8 @@ SHORTEST_PIECE = 8
 
 class WindowProduct(Struct, frozen=True):
     name: str = "window product"
+    is_jammed: bool = False
+    """Whether several turns of a point read the same elements in a step, so that boxes of one coordinate pay."""
 
     def fit(self, nest: Nest, tile: RegisterTile) -> RegisterTile | NotApplicable | None:
         even = with_even_loops(nest, tile)
@@ -73,7 +75,7 @@ class WindowProduct(Struct, frozen=True):
                 groups = (group for loops in nests for group in loops.groups)
                 fits = number == 1 or any(_is_shared(group, names[0]) for group in groups)
             else:
-                fits = any(_is_worthwhile(loops, names) for loops in nests)
+                fits = self.is_jammed or any(_is_worthwhile(loops, names) for loops in nests)
                 reasons += [reason for loops in nests for reason in loops.uncached.values()]
                 reasons.append("no box that differs between points serves several")
             if fits:

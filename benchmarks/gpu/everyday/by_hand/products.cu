@@ -112,6 +112,38 @@ KERNEL pairwise(int m, int n, int d, const float *a, const float *b, float *c)
   c[i * n + j] = sum;
 }
 
+KERNEL nearest(int m, int n, int d, const float *a, const float *b, float *y)
+{
+  const int i = last();
+  if (i >= m) return;
+  float least = 3.4e38f;
+  for (int j = 0; j < n; j++) {
+    float sum = 0;
+    for (int l = 0; l < d; l++) {
+      const float difference = a[i * d + l] - b[j * d + l];
+      sum += difference * difference;
+    }
+    least = fminf(least, sum);
+  }
+  y[i] = least;
+}
+
+KERNEL kernel_sums(int m, int n, int d, float width, const float *a, const float *b, const float *w, float *y)
+{
+  const int i = last();
+  if (i >= m) return;
+  float sum = 0;
+  for (int j = 0; j < n; j++) {
+    float squares = 0;
+    for (int l = 0; l < d; l++) {
+      const float difference = a[i * d + l] - b[j * d + l];
+      squares += difference * difference;
+    }
+    sum += w[j] * expf(-width * squares);
+  }
+  y[i] = sum;
+}
+
 KERNEL mv(int m, int n, const float *a, const float *x, float *y)
 {
   const int i = last();
