@@ -25,12 +25,13 @@ from itertools import groupby
 from msgspec import Struct
 
 from comprehensive.loops.access import names_read
+from comprehensive.loops.fold import fold
 from comprehensive.loops.ir import Nest, RegisterTile
 from comprehensive.loops.normalize.counters import at_most
-from comprehensive.loops.rewrite import all_names, fold, rename, substitute
+from comprehensive.loops.traverse import all_names, rename
 from comprehensive.metafork.ast import Binary, Expr, For, IntLiteral, Name, ScalarType, Stmt
 from comprehensive.metafork.fresh import Namer
-from comprehensive.metafork.rewrite import map_expressions, replace_statements
+from comprehensive.metafork.rewrite import map_expressions, replace_statements, substitute
 from comprehensive.metafork.terms import plus, times
 from comprehensive.metafork.walk import (
     arrays_assigned,
