@@ -39,6 +39,7 @@ from comprehensive.machine.parameters import WORD_BYTES
 from comprehensive.metafork.ast import (
     Assign,
     Binary,
+    Conditional,
     Declare,
     Expr,
     For,
@@ -52,9 +53,10 @@ from comprehensive.metafork.ast import (
 )
 from comprehensive.metafork.rewrite import substitute
 from comprehensive.metafork.terms import plus, times
+from comprehensive.metafork.walk import reads_data
 from comprehensive.schedule.context import ONE, PATCH, ZERO, TileContext, commented
 from comprehensive.schedule.equalize import BlockSteps
-from comprehensive.schedule.operands import Axis, OperandTile
+from comprehensive.schedule.operands import Axis, OperandTile, has_steps
 
 VECTOR_BYTES = 16
 """The largest access of a thread."""
@@ -319,12 +321,15 @@ class OperandLayout:
 
     def _origin(self, axis: Axis) -> Expr:
         """The subscript in the first row, or column, of the first piece."""
+        # A loop without steps reads no numbers.
+        is_read = reads_data(axis.rest)
+        rest = Conditional(has_steps(self.longest), axis.rest, ZERO) if is_read else axis.rest
         if axis.variable is None or axis.looked_up is not None:
-            return axis.rest
+            return rest
         first = self._first(axis.variable)
         if axis.downward:
-            return axis.rest if first == ZERO else Binary("-", axis.rest, first)
-        return plus(first, axis.rest)
+            return rest if first == ZERO else Binary("-", rest, first)
+        return plus(first, rest)
 
     def _first(self, variable: str) -> Expr:
         """The first value of a coordinate, or of the iterator, in the first piece."""

@@ -5,7 +5,8 @@
     for (k) sum += a[y0][k] * b[k][y1]     -->     a: rows along y0, columns along k;  b: rows along k, columns along y1
 
 A subscript of a piece is one variable and what is the same for all points, or, before the last one, what an array says
-for it: ``a[at[y0]][k]`` has the rows whose numbers are ``at[y0]``.  Elements that are the same in all steps, as in
+for it: ``a[at[y0]][k]`` has the rows whose numbers are ``at[y0]``, ``a[of[b]][y0][k]`` those of a matrix that is the
+same for all points of a block.  Elements that are the same in all steps, as in
 ``c[y0][y1] += ...``, are no pieces: they are held in registers.
 """
 
@@ -28,6 +29,7 @@ from comprehensive.metafork.walk import (
     elements,
     elements_in,
     expressions_in,
+    reads_data,
     statements_in,
     subexpressions,
 )
@@ -242,7 +244,8 @@ def operands_of(
             may_fall = tile.steps is None and name not in conditional
             pieces[name] = _piece(reference, data[name], variables, loop.iterator if may_fall else None)
             for subscript, axis in zip(reference.subscripts, pieces[name].axes, strict=True):
-                if axis.looked_up is not None and axis.rest != ZERO and type_of(subscript, types).wraps:
+                is_sum = axis.rest != ZERO if axis.looked_up is not None else axis.variable is not None
+                if reads_data(subscript) and is_sum and type_of(subscript, types).wraps:
                     raise _NoPieceError(f"a subscript of '{data[name]}' may wrap around, being unsigned")
             is_there = not _lookups(reference) and is_inside(nest, tile, loop, reference)
             if tile.steps is not None and not is_there:
@@ -303,7 +306,7 @@ def _piece(
     be less in each step.
     """
     axes = tuple(_axis(called, subscript, variables, falling) for subscript in reference.subscripts)
-    if axes[-1].looked_up is not None:
+    if axes[-1].looked_up is not None or reads_data(axes[-1].rest):
         raise _NoPieceError(f"the last subscript of '{called}' is read from data")
     rows = [number for number, axis in enumerate(axes[:-1]) if axis.variable is not None]
     if len(rows) > 1:
@@ -319,8 +322,6 @@ def _axis(array: str, subscript: Expr, variables: Mapping[str, str], falling: st
     if len(found) > 1:
         raise _NoPieceError(f"a subscript of '{array}' reads several of {', '.join(shown)}")
     if not found:
-        if _lookups(Index(array, (subscript,))):
-            raise _NoPieceError(f"a subscript of '{array}' is read from data")
         return Axis(None, subscript)
     if (looked_up := _looked_up(array, ring, value, variables)) is not None:
         return looked_up
@@ -332,8 +333,13 @@ def _axis(array: str, subscript: Expr, variables: Mapping[str, str], falling: st
 
 
 def _looked_up(array: str, ring: Ring, value: Polynomial, variables: Mapping[str, str]) -> Axis | None:
-    """Return the axis whose numbers an element says; None where the subscript reads none."""
-    atoms = {symbol: atom for symbol in value.symbols if isinstance(atom := ring.atom(symbol), Index)}
+    """Return the axis whose numbers an element says; None where the subscript reads none that differs between points or
+    steps."""
+    atoms = {
+        symbol: atom
+        for symbol in value.symbols
+        if isinstance(atom := ring.atom(symbol), Index) and names_read(atom) & set(variables)
+    }
     if len(atoms) != 1:
         return None
     ((symbol, element),) = atoms.items()

@@ -98,6 +98,36 @@ PROGRAMS = {
         },
         "product",
     ),
+    "a matrix for each plane, and rows of points": (
+        BATCH.format(
+            parameters="const float x[256][k], const float w[256 + 4][k][n], const unsigned char of[q], "
+            "const unsigned char at[q][m], float c[q][m][n]",
+            body="float s = 0; for (int l = 0; l < k; l++) s += x[at[b][i]][l] * w[of[b] + 4][l][j]; "
+            "c[b][i][j] = s;",
+        ),
+        {
+            "x": ((256, "k"), "f4"),
+            "w": ((256 + 4, "k", "n"), "f4"),
+            "of": (("q",), "u1"),
+            "at": (("q", "m"), "u1"),
+            "c": (("q", "m", "n"), "f4"),
+        },
+        "product",
+    ),
+    "rows behind one whose number is looked up": (
+        BATCH.format(
+            parameters="const float a[q][m][k], const short t[300 + k][n], const unsigned char at[q], float c[q][m][n]",
+            body="int r = at[b]; float s = 0; "
+            "for (int l = 0; l < k; l++) s += a[b][i][l] * t[r + l][j]; c[b][i][j] = s;",
+        ),
+        {
+            "a": (("q", "m", "k"), "f4"),
+            "t": (("300 + k", "n"), "i2"),
+            "at": (("q",), "u1"),
+            "c": (("q", "m", "n"), "f4"),
+        },
+        "product",
+    ),
     "a pointer to each row": (
         PLANE.format(
             parameters="const float *t, const float b[k][n], const unsigned char at[m], float c[m][n]",
@@ -149,6 +179,8 @@ def test_rows_are_copied_by_their_numbers_and_no_point_looks_one_up() -> None:
         ("s += a[i][l] * t[at[at[l]]][j];", "where data says"),
         ("s += a[i][l] * t[j][at[l]];", "the last subscript of 't' is read from data"),
         ("s += a[i][l] * t[at[i + l]][j];", "several of"),
+        ("s += a[i][l] * t[l + (unsigned)at[0]][j];", "wrap around"),
+        ("s += a[i][l] * t[j][l + at[0]];", "the last subscript of 't' is read from data"),
     ],
 )
 def test_what_is_no_row_that_is_looked_up_is_said(body: str, reason: str) -> None:
@@ -159,6 +191,11 @@ def test_what_is_no_row_that_is_looked_up_is_said(body: str, reason: str) -> Non
     found = recipes_of(source)["product"]
     assert found is not None
     assert reason in found
+
+
+def test_a_number_of_all_points_of_a_block_is_looked_up_if_the_loop_has_a_step() -> None:
+    source, *_ = PROGRAMS["a matrix for each plane, and rows of points"]
+    assert "copy_w(&w[(0 < l_limit ? of[b] + 4 : 0) * w_stride0 + o1]" in sources_of(source)["f.cu"]
 
 
 def test_numbers_that_points_assign_are_no_numbers_of_rows() -> None:
