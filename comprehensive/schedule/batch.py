@@ -13,9 +13,10 @@ from itertools import combinations
 
 from comprehensive.loops.access import names_read
 from comprehensive.loops.ir import Batch, Coordinate, RegisterTile
-from comprehensive.metafork.ast import For
+from comprehensive.metafork.ast import For, Index
 from comprehensive.metafork.walk import elements_in, statements_in
 from comprehensive.records import replace
+from comprehensive.schedule.operands import serial_loop
 
 
 def with_inner(tile: RegisterTile, number: int) -> RegisterTile:
@@ -27,16 +28,25 @@ def with_shared(tile: RegisterTile, number: int) -> RegisterTile:
     """The tile over the innermost coordinate and ``number - 1`` others, or all that it has; the others are a batch.
 
     Of tiles as long along each coordinate it is the one for which the loops read the fewest elements, as elements of
-    ``a[y0][k]`` along one coordinate are fewer than those of ``b[k][y1][y2]`` along two; else the innermost one.
+    ``a[y0][k]`` along one coordinate are fewer than those of ``b[k][y1][y2]`` along two; else the one that reads the
+    fewest far from each other, as ``b[y1][k]`` does where the tile is done for one ``k`` after the other; else the
+    innermost one.
     """
     *others, last = tile.coordinates
     loops = [s for a in tile.alternatives for s in statements_in(a.body) if isinstance(s, For)]
-    read = [names_read(element) for element in set(elements_in(loops))]
+    read = tuple(dict.fromkeys(elements_in(loops)))
+    in_pieces = {loop.iterator for loop in loops if serial_loop(loop.body) is None}
 
-    def elements_read(inner: Sequence[Coordinate]) -> tuple[int, ...]:
+    def elements_along(inner: Sequence[Coordinate], read: Sequence[Index]) -> tuple[int, ...]:
         """Return how many references there are to elements along all of the coordinates, along one less, and so on."""
-        along = Counter(sum(c.name in names for c in inner) for names in read)
+        along = Counter(sum(c.name in names_read(element) for c in inner) for element in read)
         return tuple(along[count] for count in range(len(inner), 0, -1))
+
+    def elements_read(inner: Sequence[Coordinate]) -> tuple[tuple[int, ...], ...]:
+        """Return the numbers of all references, and of those of which the tile reads no elements side by side."""
+        near = in_pieces | {c.name for c in inner}
+        apart = [element for element in read if names_read(element.subscripts[-1]).isdisjoint(near)]
+        return elements_along(inner, read), elements_along(inner, apart)
 
     innermost_first = combinations(reversed(others), min(number - 1, len(others)))
     tiles = [(*reversed(found), last) for found in innermost_first]

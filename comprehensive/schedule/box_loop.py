@@ -336,8 +336,9 @@ class BoxLoop(Struct, frozen=True):
             some = counting(z.identifier, depth, guarded, unrolled=True, uniform=True)
         else:
             some = counting(z.identifier, left, body, uniform=True)
-            # Reads of global memory of several steps are in flight together.
-            if not self.loops.uncached:
+            # Reads of global memory of several steps are in flight together, as are fragments of those that are short:
+            # a step waits for its own ones longer than its multiply-adds take.
+            if not self.loops.uncached and self.loops.inner:
                 return (some,)
         every, every_whole = (
             (counting(z.identifier, depth, steps, unrolled=True, uniform=True),) for steps in (body, whole)

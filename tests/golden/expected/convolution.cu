@@ -528,6 +528,9 @@ static int convolution_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance,
     { CF_KERNEL(convolution_tile<4, 8, 4, 4, 1, 8, 8, 2, 4, 4>), {} },
     { CF_KERNEL(convolution_tile<4, 8, 4, 4, 1, 8, 8, 2, 4, 2>), {} },
     { CF_KERNEL(convolution_tile<4, 8, 4, 4, 1, 8, 8, 2, 4, 1>), {} },
+    { CF_KERNEL(convolution_tile<8, 1, 16, 4, 1, 4, 8, 3, 4, 4>), {} },
+    { CF_KERNEL(convolution_tile<8, 1, 16, 4, 1, 4, 8, 3, 4, 2>), {} },
+    { CF_KERNEL(convolution_tile<8, 1, 16, 4, 1, 4, 8, 3, 4, 1>), {} },
   };
   const long long cf_given_in_stride0_wide = cf_mul(cf_add(m, 2), cf_add(n, 2)); // (m + 2) * (n + 2)
   long cf_given_in_stride0 = (long)cf_given_in_stride0_wide;
@@ -623,8 +626,10 @@ static int convolution_run(cf_call *cf_state, const float *in, const float *w, f
     return convolution_tile_run(cf_state, cf_chosen.leaf, 0, 4, 8, 4, 8, 1, 8, 8, 2, cf_width, in, w, out, q, p, m, n);
   case 2:
     return convolution_tile_run(cf_state, cf_chosen.leaf, 1, 4, 8, 4, 4, 1, 8, 8, 2, cf_width, in, w, out, q, p, m, n);
+  case 3:
+    return convolution_tile_run(cf_state, cf_chosen.leaf, 2, 8, 1, 16, 4, 1, 4, 8, 3, cf_width, in, w, out, q, p, m, n);
   default:
-    if (cf_state->tile > 0 && cf_state->tile <= 2)
+    if (cf_state->tile > 0 && cf_state->tile <= 3)
       return cf_report(cf_state->why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1,
           0);
   }
@@ -697,8 +702,8 @@ static int convolution_call(bool cf_launches, const cf_machine *machine, int q, 
     return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "m >= 0", 0, m);
   if (!(n >= 0))
     return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "n >= 0", 0, n);
-  if (!(!params || cf_chosen->tile <= 2))
-    return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "tile <= 2", cf_chosen->tile, 2);
+  if (!(!params || cf_chosen->tile <= 3))
+    return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "tile <= 3", cf_chosen->tile, 3);
   cf_state.tile = cf_chosen->tile;
 #ifdef CF_OBSERVE
   cf_observation cf_observed;

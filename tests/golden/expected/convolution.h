@@ -123,6 +123,9 @@ static inline const char *convolution_explain(int leaf)
   case 4: return "U0*U1*U2 + 4*U0 + 4*U1 + 4*U2 + 40 <= R_B, T1*T2*U1*U2*D*S + 9*T0*U0*D*S + 4*T1*U1*D*S + 2*T2*U2*D*S "
       "+ 44*D*S <= Z_B, T0*T1*T2 <= T_B; register tile: T0 = 4, T1 = 8, T2 = 4, U0 = 4, U1 = 1, U2 = 8, D = 8, S = 2, "
       "M = 4";
+  case 5: return "U0*U1*U2 + 4*U0 + 4*U1 + 4*U2 + 40 <= R_B, T1*T2*U1*U2*D*S + 9*T0*U0*D*S + 4*T1*U1*D*S + 2*T2*U2*D*S "
+      "+ 44*D*S <= Z_B, T0*T1*T2 <= T_B; register tile: T0 = 8, T1 = 1, T2 = 16, U0 = 4, U1 = 1, U2 = 4, D = 8, S = 3, "
+      "M = 4";
   default: return "there is no such leaf";
   }
 }
@@ -350,6 +353,18 @@ static inline cf_count convolution_tile_cost(int cf_number, const cf_machine *ma
     { { 384, 0, 1024, 16384, 1, 0, 0, 36 }, { 11941, 0, 2201, 20480, 0, 8, 1, 1120 },
         { 1213, 0, 153, 1024, 0, 0, 1, 114 }, { 1341500, 0, 256000, 2432000, 0, 1000, 0, 125766 },
         { 0, 0, 0, 0, 0, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 124, 8640, 1 },
+    /* T0 = 8, T1 = 1, T2 = 16, U0 = 4, U1 = 1, U2 = 4, D = 8, S = 3, M = 4, 4 together */
+    { { 192, 0, 256, 8192, 1, 0, 0, 18 }, { 6556, 0, 1186, 17152, 0, 8, 1, 615 }, { 735, 0, 186, 2048, 0, 0, 1, 69 },
+        { 727500, 0, 125000, 1888000, 0, 1000, 0, 68204 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 4,
+        92, 12672, 2 },
+    /* T0 = 8, T1 = 1, T2 = 16, U0 = 4, U1 = 1, U2 = 4, D = 8, S = 3, M = 4, 2 together */
+    { { 192, 0, 256, 8192, 1, 0, 0, 18 }, { 6604, 0, 1186, 17152, 0, 8, 1, 620 }, { 748, 0, 186, 2048, 0, 0, 1, 71 },
+        { 732000, 0, 125000, 1888000, 0, 1000, 0, 68625 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 4,
+        92, 12672, 2 },
+    /* T0 = 8, T1 = 1, T2 = 16, U0 = 4, U1 = 1, U2 = 4, D = 8, S = 3, M = 4, 1 together */
+    { { 192, 0, 256, 8192, 1, 0, 0, 18 }, { 7154, 0, 1354, 17920, 0, 8, 1, 671 }, { 1223, 0, 186, 2048, 0, 0, 1, 115 },
+        { 741500, 0, 146000, 1984000, 0, 1000, 0, 69516 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 4,
+        92, 12672, 2 },
   };
   const long long cf_limit0 = q; /* q */
   const long long cf_limit1 = m; /* m */
@@ -393,6 +408,23 @@ static inline cf_count convolution_tile_cost(int cf_number, const cf_machine *ma
         cf_plus(cf_times(36, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit3))),
         cf_times(4, cf_times(cf_number_of(cf_limit0), cf_times(cf_number_of(cf_limit1), cf_number_of(cf_limit2))))));
     break;
+  case 3: /* T0 = 8, T1 = 1, T2 = 16, U0 = 4, U1 = 1, U2 = 4, D = 8, S = 3, M = 4 */
+    if (!(12672 <= cf_amount(machine->shared_words_per_block) && 128 <= cf_amount(machine->threads_per_block)
+        && 92 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED
+        && cf_limit(cf_limit1) != CF_UNDEFINED && cf_limit(cf_limit2) != CF_UNDEFINED
+        && cf_limit(cf_limit3) != CF_UNDEFINED)) return CF_SATURATED;
+    cf_work_of += cf_width == 4 ? 6 : cf_width == 2 ? 7 : 8;
+    cf_launch.blocks =
+        cf_times(cf_tiles(cf_limit0, 0, 32), cf_times(cf_tiles(cf_limit1, 0, 1), cf_tiles(cf_limit2, 0, 64)));
+    cf_launch.steps = cf_number_of(cf_limit3) / 8;
+    cf_launch.parts = (cf_count)(cf_number_of(cf_limit3) % 8 != 0);
+    cf_launch.turns = cf_number_of(cf_limit3) % 8;
+    cf_launch.bytes =
+        cf_plus(cf_times(4,
+        cf_times(cf_number_of(cf_limit1), cf_times(cf_number_of(cf_limit2), cf_number_of(cf_limit3)))),
+        cf_plus(cf_times(36, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit3))),
+        cf_times(4, cf_times(cf_number_of(cf_limit0), cf_times(cf_number_of(cf_limit1), cf_number_of(cf_limit2))))));
+    break;
   default:
     return CF_SATURATED;
   }
@@ -408,8 +440,8 @@ static inline cf_tiling convolution_tile(const cf_machine *machine, int q, int p
   const cf_tiling cf_none = { 0, 1, CF_SATURATED };
   cf_tiling cf_best = cf_none;
   int cf_number;
-  for (cf_number = 1; cf_wanted != 0 && cf_number <= 2; cf_number++)
-    if (cf_wanted < 0 || cf_wanted > 2 || cf_wanted == cf_number)
+  for (cf_number = 1; cf_wanted != 0 && cf_number <= 3; cf_number++)
+    if (cf_wanted < 0 || cf_wanted > 3 || cf_wanted == cf_number)
       cf_consider(&cf_best, cf_number, 1, convolution_tile_cost(cf_number, machine, q, p, m, n, cf_width, 1));
   if (cf_wanted <= 0) cf_consider(&cf_best, 0, 1, cf_leaf);
   (void)cf_left;

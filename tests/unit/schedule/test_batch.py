@@ -56,6 +56,32 @@ def test_tiles_lie_along_coordinates_of_both_operands(name: str, tmp_path: Path)
     run_all(source, arrays, [{"n": 9, "k": 17}, {"n": 5, "k": 0}], tmp_path)
 
 
+FOUR_INDICES = """void f(int n, int k, const float a[n][k][n][k], const float b[n][k][n][k], float c[n][n][n][n])
+{
+  meta_schedule {
+    meta_for (int p = 0; p < n; p++)
+      meta_for (int q = 0; q < n; q++)
+        meta_for (int r = 0; r < n; r++)
+          meta_for (int s = 0; s < n; s++) {
+            float sum = 0.0f;
+            for (int l = 0; l < k; l++)
+              for (int m = 0; m < k; m++)
+                sum += a[p][l][q][m] * b[s][m][r][l];
+            c[p][q][r][s] = sum;
+          }
+  }
+}
+"""
+
+
+def test_fewest_elements_are_read_of_what_lies_along_a_loop_around_the_pieces(tmp_path: Path) -> None:
+    (region,) = compilation_of(FOUR_INDICES).plan.functions[0].regions
+    (tiling,) = (each for each in region.tilings if each.recipe == "window product")
+    assert tuple(c.name for c in tiling.tile.coordinates) == ("p", "q", "s")
+    arrays = {name: (("n", "k", "n", "k"), "f4") for name in "ab"} | {"c": (("n", "n", "n", "n"), "f4")}
+    run_all(FOUR_INDICES, arrays, [{"n": 5, "k": 9}, {"n": 3, "k": 17}, {"n": 2, "k": 0}], tmp_path)
+
+
 BATCH_AS_LONG_AS_A_LOOP = """void f(const float a[8][8][8][8], float b[8][8][8][8])
 {
   meta_schedule {

@@ -16,7 +16,7 @@ from comprehensive.strategies.tilings import tilings
 from comprehensive.toolchain.nvcc import Tool
 from tests.examples import quick_of
 from tests.laws.nests import nests_of
-from tests.unit.schedule.tile_runs import compilation_of, refusable, run_all, warnings_of
+from tests.unit.schedule.tile_runs import compilation_of, refusable, run_all, sources_of, warnings_of
 
 Arrays = dict[str, tuple[tuple[int | str, ...], str]]
 
@@ -386,6 +386,22 @@ def test_a_step_does_every_multiply_add_of_its_tile_and_reads_its_boxes_once() -
     # Rows of weights are not aligned: they begin in the midst of a sector, and end in one more.
     sectors = 8 * 10 * 3 + 8 * (9 * 8 // 8 + 1)
     assert step.bytes == 32 * sectors
+
+
+@pytest.mark.parametrize(
+    ("step", "is_unrolled"),
+    [
+        ("s += a[i][v][u] * b[u][v][j];", True),
+        ("for (int w = 0; w < 3; w++) s += a[i][v][u+w] * b[u][v][j+w];", False),
+    ],
+)
+def test_steps_of_whole_pieces_that_are_short_are_unrolled(step: str, is_unrolled: bool) -> None:
+    source = PLANE.format(
+        parameters="const float a[m][k][p+2], const float b[p][k][n+2], float c[m][n]",
+        body=f"float s = 0; for (int u = 0; u < p; u++) for (int v = 0; v < k; v++) {step} c[i][j] = s;",
+    )
+    text = sources_of(source)["f.cu"]
+    assert ("if (D <= v_left)" in text) == is_unrolled
 
 
 @pytest.mark.parametrize(
