@@ -42,6 +42,7 @@ from comprehensive.metafork.rewrite import map_expression
 from comprehensive.metafork.terms import conjuncts
 from comprehensive.metafork.walk import statements_in
 from comprehensive.records import replace
+from comprehensive.schedule.short_loops import is_short
 
 ZERO, ONE = IntLiteral(0), IntLiteral(1)
 
@@ -168,7 +169,9 @@ class TileContext(Struct, frozen=True):
         return Name(list(self.limits)[number])
 
     def bound(self, loop: For) -> Expr:
-        """Return what the kernel calls the bound of a serial loop."""
+        """Return what the kernel calls the bound of a serial loop; one that is unrolled whole keeps its own."""
+        if is_short(loop):
+            return loop.bound
         coordinates, batch = len(self.tile.coordinates), len(self.tile.batch)
         loops = list(self.limits.items())[coordinates : len(self.limits) - batch]
         return next((Name(name) for name, bound in loops if bound == loop.bound), loop.bound)

@@ -42,7 +42,7 @@ from comprehensive.records import replace
 from comprehensive.schedule.collapse_coordinates import has_rows
 from comprehensive.schedule.context import ZERO
 from comprehensive.schedule.legality import point_obstacle, types_in
-from comprehensive.schedule.unroll_and_jam import is_short
+from comprehensive.schedule.short_loops import is_short
 
 LARGE = 1 << 12
 """An extent whose middle is far from both ends."""

@@ -46,7 +46,7 @@ from comprehensive.schedule.conditions_inside import under
 from comprehensive.schedule.context import ONE, ZERO
 from comprehensive.schedule.legality import types_in
 from comprehensive.schedule.operands import loops_of
-from comprehensive.schedule.unroll_and_jam import is_short
+from comprehensive.schedule.short_loops import is_short_nest
 
 MOST_STATEMENTS = 256
 """The statements of a loop that turns done together may make."""
@@ -107,7 +107,7 @@ def _counts_up(nest: Nest, loop: For) -> bool:
 
 def _is_long(statement: Stmt) -> bool:
     """Whether a statement is a loop of more than a few constant steps."""
-    return isinstance(statement, For) and not is_short(statement)
+    return isinstance(statement, For) and not is_short_nest(statement)
 
 
 def _are_independent(nest: Nest, loop: For, together: tuple[Stmt, ...], behind: tuple[Stmt, ...]) -> bool:

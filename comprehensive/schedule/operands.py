@@ -38,7 +38,8 @@ from comprehensive.schedule.context import ZERO
 from comprehensive.schedule.equalize import is_before_one_that_is_read, is_in_extents, is_inside
 from comprehensive.schedule.legality import division_obstacle, jam_obstacle
 from comprehensive.schedule.predicate import reads_no_more, stays_inside
-from comprehensive.schedule.unroll_and_jam import is_jammed, is_short
+from comprehensive.schedule.short_loops import is_short_nest
+from comprehensive.schedule.unroll_and_jam import is_jammed
 
 
 class Axis(Struct, frozen=True):
@@ -83,7 +84,7 @@ class _NoPieceError(Exception):
 
 def serial_loop(body: Sequence[Stmt]) -> For | None:
     """The loop of a point if it has one that is no loop of a few constant steps."""
-    loops = [s for s in statements_in(tuple(body)) if isinstance(s, For) and not is_short(s)]
+    loops = [s for s in statements_in(tuple(body)) if isinstance(s, For) and not is_short_nest(s)]
     return loops[0] if loops else None
 
 
@@ -101,7 +102,7 @@ def _nested(nest: Nest, body: Sequence[Stmt]) -> tuple[For, ...]:
     for statement in body:
         if isinstance(statement, For) and is_jammed(nest, statement):
             inside = _nested(nest, statement.body)
-            inner = (statement, *inside) if inside or not is_short(statement) else ()
+            inner = (statement, *inside) if inside or not is_short_nest(statement) else ()
             found = inner if len(inner) > len(found) else found
     return found
 
@@ -117,7 +118,7 @@ def loops_beside(nest: Nest, tile: RegisterTile) -> tuple[For, ...]:
     if len(tile.alternatives) != 1:
         return ()
     body = tile.alternatives[0].body
-    loops = tuple(s for s in body if isinstance(s, For) and not is_short(s))
+    loops = tuple(s for s in body if isinstance(s, For) and not is_short_nest(s))
     if len(loops) < 2 or not all(is_jammed(nest, loop) and serial_loop(loop.body) is None for loop in loops):
         return ()
     return loops

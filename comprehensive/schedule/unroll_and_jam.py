@@ -50,6 +50,7 @@ from comprehensive.metafork.walk import names as names_in
 from comprehensive.records import replace
 from comprehensive.schedule.context import ONE, ZERO, TileContext, commented, is_same_for_all_points
 from comprehensive.schedule.read_first import read_first
+from comprehensive.schedule.short_loops import is_short_nest
 
 
 class UnrollAndJam(Struct, frozen=True):
@@ -92,7 +93,7 @@ class UnrollAndJam(Struct, frozen=True):
                             statement,
                             bound=self.context.bound(statement),
                             body=inside.all(statement.body),
-                            unrolled=is_short(statement),
+                            unrolled=is_short_nest(statement),
                         )
                     )
                 case _:
@@ -329,13 +330,6 @@ def single_point(context: TileContext, body: Sequence[Stmt]) -> tuple[Stmt, ...]
 MOST_READS = 24
 """The reads of a thread that are in flight at a time where the limits cut a tile: with 56 of them, those of seven
 points for each of eight, a stencil of 101 x 131 x 97 took 1.13 times as long as point by point (one H200)."""
-SHORT = 32
-"""Steps of a loop that is unrolled whole."""
-
-
-def is_short(loop: For) -> bool:
-    """Whether the loop has a few constant steps."""
-    return isinstance(loop.bound, IntLiteral) and loop.bound.value <= SHORT
 
 
 def is_jammed(nest: Nest, loop: For) -> bool:

@@ -44,8 +44,9 @@ from comprehensive.metafork.rewrite import map_expressions, substitute
 from comprehensive.metafork.walk import reads_data, statements_in, subexpressions
 from comprehensive.records import replace
 from comprehensive.schedule.interior import Interior
+from comprehensive.schedule.short_loops import is_short
 from comprehensive.schedule.streamed_rows import Steps, steps_of
-from comprehensive.schedule.unroll_and_jam import is_short, scalars_of
+from comprehensive.schedule.unroll_and_jam import scalars_of
 from comprehensive.schedule.window import Window, values_of
 
 MOST_ACCESSES = 3

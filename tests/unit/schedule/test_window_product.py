@@ -404,6 +404,25 @@ def test_steps_of_whole_pieces_that_are_short_are_unrolled(step: str, is_unrolle
     assert ("if (D <= v_left)" in text) == is_unrolled
 
 
+@pytest.mark.parametrize(("steps", "recipe"), [(11, "points"), (12, "window product")])
+def test_many_constant_steps_of_loops_in_each_other_are_done_in_pieces(
+    steps: int, recipe: str, tmp_path: Path
+) -> None:
+    source = PLANE.format(
+        parameters=f"const float a[m][{steps}][{steps}], const float b[{steps}][{steps}][n], float c[m][n]",
+        body=f"float s = 0; for (int u = 0; u < {steps}; u++) for (int v = 0; v < {steps}; v++) "
+        "s += a[i][u][v] * b[v][u][j]; c[i][j] = s;",
+    )
+    (region,) = compilation_of(source).plan.functions[0].regions
+    assert recipe in {tiling.recipe for tiling in region.tilings}
+    arrays: Arrays = {
+        "a": (("m", steps, steps), "f4"),
+        "b": ((steps, steps, "n"), "f4"),
+        "c": (("m", "n"), "f4"),
+    }
+    run_all(source, arrays, [{"m": 5, "n": 7, "p": 1, "k": 1, **BLOCK}], tmp_path)
+
+
 @pytest.mark.parametrize(
     ("body", "reason"),
     [
