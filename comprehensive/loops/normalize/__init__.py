@@ -4,6 +4,7 @@ In: a nest as :func:`comprehensive.loops.build.build` has made it.  Out: a nest 
 How a programmer has written a nest must not decide how fast it runs; so each file here removes one difference of
 spelling, and the stages behind it have one case instead of many:
 
+``constants``         constant expressions of integers are numbers
 ``local_scalars``     scalars are declared where they get their values, iterators by their loops
 ``tests_in_headers``  loops end where their headers say
 ``unrolled``          loops that are unrolled by hand, with the loops for what is left of them, are one
@@ -25,6 +26,7 @@ from __future__ import annotations
 
 from comprehensive.loops.ir import Nest
 from comprehensive.loops.normalize.carried_elements import with_carried_elements_held
+from comprehensive.loops.normalize.constants import with_numbers_for_constants
 from comprehensive.loops.normalize.first_iterations import with_first_iterations
 from comprehensive.loops.normalize.held_sums import with_sums_in_elements
 from comprehensive.loops.normalize.local_scalars import with_late_declarations
@@ -37,7 +39,7 @@ from comprehensive.loops.normalize.unrolled import with_rolled_loops
 
 def normalize(nest: Nest) -> Nest:
     """The normal form of a nest; a nest that is in normal form is returned as it is."""
-    declared = with_tests_in_headers(with_late_declarations(nest))
+    declared = with_tests_in_headers(with_late_declarations(with_numbers_for_constants(nest)))
     strips = with_sums_in_elements(with_rolled_loops(declared))
     whole = with_carried_elements_held(with_joined_strips(strips))
     counted = with_counted_loops(with_first_iterations(whole))

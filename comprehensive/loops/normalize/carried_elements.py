@@ -196,4 +196,6 @@ class _Held(Struct, frozen=True):
 
 
 def _at(element: Index, iterator: str, value: Expr) -> Index:
-    return replace(element, subscripts=tuple(substitute(s, {iterator: value}) for s in element.subscripts))
+    return replace(
+        element, subscripts=tuple(fold(substitute(s, {iterator: value})) for s in element.subscripts)
+    )
