@@ -9,6 +9,9 @@ In: a ``while`` loop.  Out: a number from before the loop, a loop that counts, a
 
 What the body changes by the same in every turn stays in it: `inductions.py` makes functions of the iterator of that.
 
+    while (k--) s += a[k];                   with k without a sign: it comes to 0 after k turns, whatever k is
+        -->  size_t first = k;  for (size_t t = 0; t < first; t++) { k--;  s += a[k]; }   k--;
+
 Legal where one variable that the condition bounds moves towards its bound by a constant in every turn, in statements of
 the body itself, and nothing else leaves the loop.  The condition reads no data, and nothing else that the body changes.
 """
@@ -70,14 +73,16 @@ def counted(
     for tested in sorted(names_read(test.condition)):
         variable, offset = test.places.get(tested, (tested, 0))
         kind, step = types.get(variable, ScalarType.FLOAT), _step(variable, body)
-        relation, bound = condition_of(tested, test.condition)
-        if step is None or relation is None or kind.is_narrow or not kind.is_exact:
+        relation, bound = _relation(tested, test.condition)
+        if step is None or relation is None or kind.is_narrow or not kind.is_integer:
+            continue
+        if kind.wraps and not (step == -1 and relation in ("!=", ">") and bound == ZERO):
             continue
         if names_read(bound) & (changed | {s.name for s in body if isinstance(s, Declare)}):
             continue
         if relation == "!=" and abs(step) != 1:
             continue
-        if type_of(Binary("+", Name(variable), bound), types).wraps:
+        if not kind.wraps and type_of(Binary("+", Name(variable), bound), types).wraps:
             continue  # compared without a sign
         first = Declare(kind, name(f"{variable}_first"), initial=Name(variable), span=loop.span)
         fixed = {n: v for n, v in values.items() if not names_read(v) & changed}
@@ -97,14 +102,30 @@ def counted(
             tuple[Stmt, ...](),
             loop.span,
         )
-        turns = counted_from_zero(header, kind, variable, known, kind)
+        turns = _turns_to_zero(header) if kind.wraps else _turns(header, kind, known)
         if turns is not None:
-            extent = without_idle_names(tidy(substitute(turns.extent, fixed), known), known)
+            extent = without_idle_names(tidy(substitute(turns, fixed), known), known)
             turn = For(
                 kind, name(f"{variable}_turn"), ZERO, "<", extent, ONE, body, loop.span, written=variable
             )
             return CountedWhile(first, turn, tuple(s for s in test.ahead if isinstance(s, Assign)))
     return None
+
+
+def _relation(tested: str, condition: Expr) -> tuple[str | None, Expr]:
+    """Return how a variable is compared with a bound; the variable alone is compared with 0."""
+    return ("!=", ZERO) if condition == Name(tested) else condition_of(tested, condition)
+
+
+def _turns(header: For, kind: ScalarType, types: Mapping[str, ScalarType]) -> Expr | None:
+    found = counted_from_zero(header, kind, header.iterator, types, kind)
+    return None if found is None else found.extent
+
+
+def _turns_to_zero(header: For) -> Expr:
+    """Return the turns of a loop that counts down by 1 in a type without a sign, until it comes to a number: all turns
+    are there, whatever the number that it begins with."""
+    return header.start if header.bound == ZERO else Binary("-", header.start, header.bound, header.span)
 
 
 class _Test(Struct, frozen=True):

@@ -168,6 +168,25 @@ def test_other_variables_are_left_alone(body: str) -> None:
             "for (long p_first_turn = 0; p_first_turn < (long)m; p_first_turn++) s += a[p_first + p_first_turn + 0]; "
             "y[i] = s;",
         ),
+        (  # without a sign it comes to 0 after as many turns as it is, however many these are
+            "float s = 0; size_t k = m; while (k--) s += a[k]; y[i] = s;",
+            "float s = 0; size_t k = m; size_t k_first = k; for (size_t k_turn = 0; k_turn < (size_t)m; k_turn++) { "
+            "size_t k_before = k + k_turn * -1; s += a[k + k_turn * -1 + -1]; } y[i] = s;",
+        ),
+        (
+            "float s = 0; unsigned k = u; while (--k) s += a[k]; y[i] = s;",
+            "float s = 0; unsigned k = u; unsigned k_first = k; for (unsigned k_turn = 0; k_turn < u - 1; k_turn++) "
+            "s += a[k + k_turn * -1 + -1]; y[i] = s;",
+        ),
+        (
+            "float s = 0; unsigned k = u; while (k) { s += a[k]; k--; } y[i] = s;",
+            "float s = 0; unsigned k = u; unsigned k_first = k; for (unsigned k_turn = 0; k_turn < u; k_turn++) "
+            "s += a[k + k_turn * -1]; y[i] = s;",
+        ),
+        (
+            "float s = 0; int k = m; while (k--) s += a[k]; y[i] = s;",
+            "float s = 0; int k = m; while (k-- > 0) s += a[k]; y[i] = s;",
+        ),
     ],
 )
 def test_a_while_loop_that_counts_is_a_for_loop(written: str, expected: str) -> None:
@@ -200,6 +219,8 @@ def test_a_number_that_is_added_without_a_sign_is_not_subtracted() -> None:
         "float s = 0; int p = i; while (p < m) { s += a[p]; p *= 2; } y[i] = s;",
         "float s = 0; int p = i; while (p < u) { p++; s += a[p]; s += 1; p++; } y[i] = s;",  # without a sign
         "float s = 0; int k = m; while (1) { unsigned e = k; k--; if (!(e > 2)) break; s += a[k]; } y[i] = s;",
+        "float s = 0; unsigned k = u; while (k > 0) { s += a[k]; k -= 2; } y[i] = s;",  # it may step over 0
+        "float s = 0; unsigned k = u; while (k > 2) { s += a[k]; --k; k += m; } y[i] = s;",
         "float s = 0; unsigned p = u; while (p < 10) { s += a[p]; p += 3; } y[i] = s;",
     ],
 )
