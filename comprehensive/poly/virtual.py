@@ -17,6 +17,7 @@ from typing import TypeAlias
 
 from comprehensive.algebra import Polynomial, integral_quotient, whole_times
 from comprehensive.loops.ir import Nest
+from comprehensive.poly.cases import stated
 from comprehensive.poly.domains import Reference, facts_at
 from comprehensive.poly.indices import ONE, ZERO, scope_of
 from comprehensive.poly.lifting import implied
@@ -177,7 +178,9 @@ def _are_kept_behind(
     for reference, subscript in subscripts:
         parts = split(chain, subscript - begin)
         sizes = tuple(s for weight in chain for s in weight.symbols)
-        known = [facts_at(nest, reference, sizes, piece) for piece in reference.guard.pieces]
+        known = [
+            facts_at(nest, reference, sizes, (*piece, *stated(nest))) for piece in reference.guard.pieces
+        ]
         for coordinate, (larger, smaller) in zip(parts[1:], pairwise(chain), strict=True):
             length = integral_quotient(larger, smaller)
             rows = (coordinate + 1) * smaller
