@@ -52,6 +52,7 @@ from comprehensive.metafork.walk import (
 from comprehensive.records import replace
 from comprehensive.schedule.any_order import AnyOrder, any_order_of
 from comprehensive.schedule.context import ONE, ZERO, is_same_for_all_points
+from comprehensive.schedule.dependents import Uses, with_dependents
 from comprehensive.schedule.legality import described
 from comprehensive.schedule.phases import Ordered, Parallel, Phase, Pieces, Straight, written
 from comprehensive.schedule.row_references import RowReferences, accesses
@@ -252,14 +253,12 @@ class _Split(Struct):
 
     def _ordered(self, merged: set[int]) -> set[int]:
         """The statements that are done in order: the least set that is closed under what depends on it."""
-        body = self.loop.body
-        found = {k for k, s in enumerate(body) if written(s) - self._own and k not in merged}
-        found |= self._carried()
-        while True:
-            more = {k for k in range(len(body)) if k not in found and self._follows(k, found)}
-            if not more:
-                return found
-            found |= more
+        steps = [
+            Uses(_read(s), written(s), set(map(self._storage, _stores(s))), self._storages(s))
+            for s in self.loop.body
+        ]
+        found = {k for k, step in enumerate(steps) if step.written - self._own and k not in merged}
+        return with_dependents(steps, found | self._carried())
 
     def _carried(self) -> set[int]:
         """Statements that may use what other steps assign: they use no one place of data that is assigned."""
@@ -271,24 +270,6 @@ class _Split(Struct):
             if len(everywhere) > 1 or None in everywhere:
                 found |= {k for k, places in users.items() if places}
         return found
-
-    def _follows(self, k: int, ordered: set[int]) -> bool:
-        """Whether a statement has to be done in order, since some others are."""
-        body = self.loop.body
-        for other in ordered:
-            names = written(body[other])
-            if names & (_read(body[k]) | written(body[k])):
-                return True
-            # What is handed on is the last value that a scalar has in a step.
-            later = {n for s in body[other + 1 :] for n in written(s)}
-            if written(body[k]) & _read(body[other]) & later:
-                return True
-            ours, theirs = (set(map(self._storage, _stores(s))) for s in (body[k], body[other]))
-            if ours & theirs or (k > other and ours & self._storages(body[other])):
-                return True
-            if k > other and theirs & self._storages(body[k]):
-                return True
-        return False
 
     # --- what the ordered part needs
 
