@@ -65,7 +65,8 @@ def is_steady(text: Iterable[Token]) -> bool:
 class Variable(Struct, frozen=True):
     """A variable of a structure, or a pointer to structures or an array of them.
 
-    A pointer that moves ``counts`` the structures of another one; the elements of a parameter are ``scalars``.
+    A pointer that moves ``counts`` the structures of another one; the elements of a parameter are ``scalars``.  Of an
+    array ``p[h][w]`` so many ``further`` subscripts are behind the first one.
     """
 
     layout: Layout
@@ -73,6 +74,7 @@ class Variable(Struct, frozen=True):
     is_pointer: bool = False
     counts: Variable | None = None
     scalars: tuple[str, ...] = ()
+    further: int = 0
 
     @property
     def spoken(self) -> frozenset[str]:
@@ -107,7 +109,10 @@ class Function(Struct, frozen=True):
 
 class Place(Struct, frozen=True):
     """A part of a variable: the elements from ``offset`` and ``terms`` on, of a structure, of one number or, as a place
-    to point at, of an array."""
+    to point at, of an array.
+
+    ``row`` is what stands between the first bracket and the last one, of ``p[y][x]`` the text ``y][x``.
+    """
 
     variable: Variable
     row: Text
@@ -234,6 +239,8 @@ class Places:
             found = self._base(position + 1)
             if found is None or not found[0].variable.is_pointer or found[0].offset or found[0].terms:
                 return None
+            if found[0].variable.further:
+                return None  # what is behind it may be in the next row
             return self._counted(found[0].variable, at, found[0].row, found[1])
         pointer = self._pointer(position)
         if pointer is None:
@@ -343,13 +350,25 @@ class Places:
         if not variable.is_pointer:
             return Place(variable, [], 0, [], variable.layout), position + 1
         if self._is(position + 1, "LSQB"):
-            closing = closing_of(tokens, position + 1)
-            return Place(
-                variable, self.expression(position + 2, closing), 0, [], variable.layout
-            ), closing + 1
-        if self._is(position + 1, "DOT") and tokens[position + 1].text == "->":
+            row, end = self._subscripts(position + 1, variable.further)
+            return None if row is None else (Place(variable, row, 0, [], variable.layout), end)
+        if self._is(position + 1, "DOT") and tokens[position + 1].text == "->" and not variable.further:
             return Place(variable, [number(tokens[position], 0)], 0, [], variable.layout), position + 1
         return None
+
+    def _subscripts(self, position: int, further: int) -> tuple[Text | None, int]:
+        """A subscript and so many further ones, without the outer brackets, and where they end; None where some of them
+        are not there."""
+        closing = closing_of(self._tokens, position)
+        row = self.expression(position + 1, closing)
+        for _ in range(further):
+            opening = closing + 1
+            if not self._is(opening, "LSQB"):
+                return None, opening
+            closing = closing_of(self._tokens, opening)
+            between_rows = [self._tokens[opening - 1], self._tokens[opening]]
+            row = [*row, *between_rows, *self.expression(opening + 1, closing)]
+        return row, closing + 1
 
     def _in_parentheses(self, position: int) -> tuple[Place, int] | None:
         """``(p[i]).x``, ``(*p).x``, ``(p + i)->x`` and ``(&p[i])->x``: a structure of which a member follows."""
@@ -396,7 +415,7 @@ class Places:
 
     def _pointer(self, position: int) -> Variable | None:
         found = self._variable(position)
-        return found if found is not None and found.is_pointer else None
+        return found if found is not None and found.is_pointer and not found.further else None
 
     def _as_address(self, position: int) -> Text | None:
         """The address in a pointer that stands for more than its number; None for what is no such pointer."""

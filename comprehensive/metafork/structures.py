@@ -234,9 +234,9 @@ class _Reader:
             self._parameters[name.text] = Variable(layout, name.text, is_pointer=True)
             return [*qualifiers, *typed(layout, of), name, *subscript(name, []), *size], name_at + 1
         if stars == 0 and after.type == "LSQB":
-            end = closing_of(self._tokens, name_at + 1) + 1
+            end, further = self._behind_extents(name_at + 1)
             if self._tokens[end].type in ("COMMA", "RPAR"):
-                self._parameters[name.text] = Variable(layout, name.text, is_pointer=True)
+                self._parameters[name.text] = Variable(layout, name.text, is_pointer=True, further=further)
                 size = subscript(self._tokens[end - 1], [number(name, layout.size)])
                 return [*typed(layout, of), *self._tokens[name_at:end], *size], end
         if stars == 0 and after.type in ("COMMA", "RPAR") and not self._has_region:
@@ -245,6 +245,13 @@ class _Reader:
             each = [[*typed(layout, name), name._replace(text=own)] for own in names]
             return between(each, sign(name, ",")), name_at + 1
         return None
+
+    def _behind_extents(self, position: int) -> tuple[int, int]:
+        """Return where the extents of an array end, and how many there are behind the first one."""
+        end, further = closing_of(self._tokens, position) + 1, 0
+        while self._tokens[end].type == "LSQB":
+            end, further = closing_of(self._tokens, end) + 1, further + 1
+        return end, further
 
     def _variables(self, layout: Layout, position: int) -> tuple[Text, int] | None:
         """Variables of a region, or of a function that one calls."""
@@ -286,8 +293,8 @@ class _Reader:
         size = subscript(first, [number(first, layout.size)])
         after = self._tokens[position + 1]
         if after.type == "LSQB":
-            end = closing_of(self._tokens, position + 1) + 1
-            several = Variable(layout, first.text, is_pointer=True)
+            end, further = self._behind_extents(position + 1)
+            several = Variable(layout, first.text, is_pointer=True, further=further)
             return several, [*typed(layout, first), *self._tokens[position:end], *size], end
         values, end = None, position + 1
         if after.type == "ASSIGN":

@@ -27,9 +27,12 @@ static inline float last(const float *v) { return v[2]; }
 static inline float heavy(particle p) { return p.v[99]; }
 static inline float mass(const particle *p, int i) { return p[i].m; }
 """
-HEAD = "void f(int n, int k, particle *p, struct particle const *o, vec q[n], float *y)\n"
+HEAD = "void f(int n, int k, particle *p, struct particle const *o, vec q[n], vec g[n][k], float *y)\n"
 
 USES = {
+    "g[i][k - 1].y += q[i].x;": "g[i][k - 1][1] += q[i][0];",
+    "g[i][0] = q[i];": "{ g[i][0][0] = q[i][0]; g[i][0][1] = q[i][1]; g[i][0][2] = q[i][2]; }",
+    "vec m[2][3]; m[1][k].z = 0; y[i] = m[0][2].x;": "float m[2][3][3]; m[1][k][2] = 0; y[i] = m[0][2][0];",
     "y[i] = p[i].m;": "y[i] = p[i][6];",
     "y[i] = o[i + 1].at.y;": "y[i] = o[i + 1][1];",
     "p[i].v[k] += q[i].z;": "p[i][3 + k] += q[i][2];",
@@ -88,6 +91,9 @@ USES = {
 }
 
 REFUSED = {
+    "const vec *r = &g[i][0]; y[i] = r->x;": "CF0114",
+    "y[i] = g[i]->x;": "CF0114",
+    "y[i] = g[i].x;": "CF0114",
     "y[i] = p[i].w;": "CF0114",
     "y[i] = p[i];": "CF0204",
     "vec u = p[i]; y[i] = u.x;": "CF0117",
@@ -162,7 +168,9 @@ def test_a_structure_is_an_array_of_its_elements(use: str) -> None:
         assert not sink.has_errors, sink.diagnostics
         return print_stmts(program.functions[0].regions[0].body)
 
-    as_arrays = "void f(int n, int k, float p[][7], float const o[][7], float q[n][3], float *y)\n"
+    as_arrays = (
+        "void f(int n, int k, float p[][7], float const o[][7], float q[n][3], float g[n][k][3], float *y)\n"
+    )
     assert one_line(printed(TYPES + HEAD, use)) == one_line(printed(as_arrays, USES[use]))
 
 
