@@ -328,6 +328,16 @@ class _Reader:
             case "&" if self._remainders and (found := masked(expr)) is not None:
                 number, modulus = found
                 return turns(self.read(number), modulus, is_rounded_down=True).rest
+            case ">>" if (
+                self._remainders and isinstance(expr.right, IntLiteral) and 0 <= expr.right.value < 31
+            ):
+                number, modulus = self.read(expr.left), 2**expr.right.value
+                if self._is_unsigned(expr) and self._may_be_negative(number):
+                    raise NotPolynomialError(expr, "may wrap around, being unsigned")
+                exact = number.divide_exactly(Polynomial.constant(modulus))
+                if exact is not None and exact.is_integral:
+                    return exact
+                return turns(number, modulus, is_rounded_down=True).times
             case "<<":
                 amount = self.read(expr.right)
                 if not amount.is_constant or not 0 <= amount.constant_value() < 31:
