@@ -242,6 +242,6 @@ def size_of(
         case _:
             pass
     text = "sizeof of this is not supported"
-    help = "regions know sizeof of types, of their scalars and of their arrays: write the number"
+    help = "regions know sizeof of types, of their scalars, of their arrays and of constant ones: write the number"
     sink.error("CF0124", text, size.sign.span, help=help)
     return IntLiteral(1, kind, size.span)

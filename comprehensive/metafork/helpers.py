@@ -10,7 +10,7 @@ A ``return`` is an assignment to the name ``return``, which no program can have.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from msgspec import Struct
 
@@ -18,6 +18,7 @@ from comprehensive.diagnostics import DiagnosticSink, Note, Span
 from comprehensive.metafork.ast import (
     Assign,
     Block,
+    ConstantArray,
     Declare,
     If,
     Index,
@@ -105,8 +106,11 @@ def _without_attributes(head: Sequence[Token]) -> list[Token]:
     return found
 
 
-def read_helper(item: Item, constants: Constants) -> Helper | None:
-    """The function that an item defines; None after errors, which go to the sink of its tokens."""
+def read_helper(item: Item, constants: Constants, tables: Iterable[ConstantArray] = ()) -> Helper | None:
+    """The function that an item defines; None after errors, which go to the sink of its tokens.
+
+    ``tables`` are the constant arrays of the file.
+    """
     name = name_of(item)
     assert name is not None, "only definitions of functions are read"
     sink = name.origin.sink
@@ -121,7 +125,10 @@ def read_helper(item: Item, constants: Constants) -> Helper | None:
     taken = {t.text for t in item.tokens if t.type == "NAME"}
     fresh = Namer(taken)
     scalars = {p.name: p.type for p in parameters or () if not p.is_data}
-    body = region_body(_with_returns(inside, result), item.tokens[-1], scalars, fresh, has_parallel=False)
+    seen = [table for table in tables if table.name not in own]
+    body = region_body(
+        _with_returns(inside, result), item.tokens[-1], scalars, fresh, has_parallel=False, tables=seen
+    )
     types = {p.name: p.type for p in parameters or () if p.is_data}
     body = _with_own_pointers(body, parameters or (), fresh)
     body = without_pointers(body, types, fresh, sink)

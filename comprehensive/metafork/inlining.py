@@ -131,7 +131,7 @@ class Helpers(Struct):
         sink = DiagnosticSink()
         origin = Origin(item.tokens[0].origin.file, sink)
         quiet = replace(item, tokens=tuple(t._replace(origin=origin) for t in item.tokens))
-        helper = read_helper(quiet, self.constants)
+        helper = read_helper(quiet, self.constants, self.tables.values())
         if helper is not None:
             self._reading.append(name)
             inliner = Inliner(self, _scope(helper, scope_of_tables(self.tables)), sink)

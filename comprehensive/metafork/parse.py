@@ -276,7 +276,12 @@ class _FunctionReader:
         scalars = {p.name: p.type for p in parameters if not p.is_data}
         scalars |= {s.name: s.type for s in around.scalars}
         body = region_body(
-            inside, self._tokens[found.closing], scalars, self._helpers.fresh, has_parallel=True
+            inside,
+            self._tokens[found.closing],
+            scalars,
+            self._helpers.fresh,
+            has_parallel=True,
+            tables=constants.values(),
         )
         data = [p for p in parameters if p.is_data]
         types = {each.name: each.type for each in (*data, *around.arrays, *constants.values())}

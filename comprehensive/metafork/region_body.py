@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from comprehensive.metafork.addressed import with_addressed_as_arrays
-from comprehensive.metafork.ast import ScalarType, Stmt
+from comprehensive.metafork.ast import ConstantArray, ScalarType, Stmt
 from comprehensive.metafork.foreign_words import report_foreign_words
 from comprehensive.metafork.grammar import parse
 from comprehensive.metafork.initialisers import without_initialisers
@@ -31,11 +31,12 @@ def region_body(
     name: Callable[[str], str],
     *,
     has_parallel: bool,
+    tables: Iterable[ConstantArray] = (),
 ) -> tuple[Stmt, ...]:
     """The statements between two braces, of which ``closing`` is the second; none after an error that spoils all.
 
-    ``variables`` are the scalars around them; ``name`` gives names that are free.  ``has_parallel``: the outermost
-    loops may be parallel.
+    ``variables`` are the scalars around them and ``tables`` constant arrays; ``name`` gives names that are free.
+    ``has_parallel``: the outermost loops may be parallel.
     """
     sink = closing.origin.sink
     if len(inside) > MAXIMUM_TOKENS:
@@ -63,7 +64,7 @@ def region_body(
         deep = too_deep(body, MAXIMUM_DEPTH)
         if deep is None:
             try:
-                body = sequenced(body, variables, name, sink, has_parallel=has_parallel)
+                body = sequenced(body, variables, name, sink, has_parallel=has_parallel, tables=tables)
                 body = without_initialisers(body, name, sink)
                 deep = too_deep_in_tree(body)
             except RecursionError:  # each of many jumps and labels in a row is a level of its own

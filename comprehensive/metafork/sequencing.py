@@ -13,7 +13,7 @@ that hides another one of it gets a name of its own.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import cast
 
 from msgspec import Struct
@@ -26,6 +26,7 @@ from comprehensive.metafork.ast import (
     Break,
     Call,
     Conditional,
+    ConstantArray,
     Continue,
     Declare,
     DoWhile,
@@ -75,14 +76,16 @@ def sequenced(
     sink: DiagnosticSink,
     *,
     has_parallel: bool,
+    tables: Iterable[ConstantArray] = (),
 ) -> tuple[Stmt, ...]:
     """The statements without effects in expressions, with loops that count or ask, and without ``switch``.
 
-    ``variables`` are the scalars around them, ``name`` gives names that are free.  ``has_parallel``: the outermost
-    ``for`` may be parallel loops.
+    ``variables`` are the scalars around them and ``tables`` constant arrays, ``name`` gives names that are free.
+    ``has_parallel``: the outermost ``for`` may be parallel loops.
     """
     around = {each: Variable(kind) for each, kind in variables.items()}
-    return _Sequencer(RegionScope(around, {}, name, sink), has_parallel).body(body, has_parallel)
+    arrays = {each.name: Declare(each.type, each.name, each.dims, const=True) for each in tables}
+    return _Sequencer(RegionScope(around, arrays, name, sink), has_parallel).body(body, has_parallel)
 
 
 class _Sequencer(Struct, frozen=True):

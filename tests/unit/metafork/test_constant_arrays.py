@@ -23,6 +23,18 @@ W = "static const float w[3] = {0.25, 0.1, 0.25f};\n"
     [
         (W, "c[0] = w[0] + w[1];", "c[0] = 0.25f + (float)0.1;"),
         (W, "for (int k = 0; k < 3; k++) c[k] = w[k];", "c[0] = 0.25f; c[1] = (float)0.1; c[2] = 0.25f;"),
+        (W, "c[0] = sizeof w / sizeof w[0];", "c[0] = 12uL / 4uL;"),
+        ("const short t[2][3] = {{1}, {2}};\n", "c[0] = sizeof t[1] + sizeof(t);", "c[0] = 6uL + 12uL;"),
+        (
+            W + "float last(void) { return w[sizeof w / sizeof w[0] - 1]; }\n",
+            "c[0] = last();",
+            "c[0] = 0.25f;",
+        ),
+        (
+            W,
+            "{ double w[5]; w[0] = 1; c[0] = sizeof w + w[0]; }",
+            "{ double w[5]; w[0] = 1; c[0] = 40uL + w[0]; }",
+        ),
         (W, "for (int k = 2; k > 0; k -= 2) c[k] = w[k];", "c[2] = 0.25f;"),
         (W, "for (int k = 0; k < 1; k++) { float t = w[k]; c[k] = t; }", "{ float t = 0.25f; c[0] = t; }"),
         (W, "for (int k = 0; k < 3; k++) c[k] = 1;", "for (int k = 0; k < 3; k++) c[k] = 1;"),
