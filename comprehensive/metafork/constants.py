@@ -14,7 +14,8 @@ from msgspec import Struct
 
 from comprehensive.metafork.ast import Binary, Expr, IntLiteral, ScalarType, Unary
 from comprehensive.metafork.c_integers import OPERATORS
-from comprehensive.metafork.scalar_types import promote, result_type
+from comprehensive.metafork.precedence import COMPARISONS
+from comprehensive.metafork.scalar_types import common_type, promote, result_type
 
 
 class Constant(Struct, frozen=True):
@@ -31,13 +32,11 @@ class NoValue(Struct, frozen=True):
     remedy: str
 
 
-DIVISION_BY_ZERO = NoValue("a division by zero", "correct the divisor")
-
 Folded: TypeAlias = Constant | NoValue | None
 """None is no constant, or has an operand without value, about which more cannot be said."""
 
 _WIDER = "compute in long, with a literal such as 1L, or correct the number"
-_FOLDED = frozenset({"+", "-", "*", "/", "%", "<<"})
+_FOLDED = frozenset({"+", "-", "*", "/", "%", "<<"}) | COMPARISONS
 
 
 def constant_value(expression: Expr) -> int | None:
@@ -47,7 +46,7 @@ def constant_value(expression: Expr) -> int | None:
 
 
 def constant(expression: Expr) -> Folded:
-    """The value of literals, signs, sums, products, quotients and shifts to the left."""
+    """The value of literals, signs, sums, products, quotients, shifts to the left and comparisons."""
     match expression:
         case IntLiteral(value, kind):
             return Constant(value, kind)
@@ -60,7 +59,25 @@ def constant(expression: Expr) -> Folded:
             first, second = constant(left), constant(right)
             if not isinstance(first, Constant) or not isinstance(second, Constant):
                 return None
-            return _apply(operator, first, second)
+            return without_value(operator, first.type, right) or _apply(operator, first, second)
+        case _:
+            return None
+
+
+def without_value(operator: str, left: ScalarType, right: Expr) -> NoValue | None:
+    """Return why no value of an integer type has a result with this right side: 0 divides, or bits are too many."""
+    second = constant_value(right)
+    if second is None or not left.is_integer:
+        return None
+    kind = promote(left)
+    match operator:
+        case "/" | "%" if second == 0:
+            return NoValue("a division by zero", "correct the divisor")
+        case "<<" | ">>" if not 0 <= second < kind.bits:
+            wider = "" if kind.is_wide else ", or convert to long before"
+            return NoValue(
+                f"a shift by {second} bits of {_article(kind)}", f"shift by 0 to {kind.bits - 1} bits{wider}"
+            )
         case _:
             return None
 
@@ -79,17 +96,10 @@ def changed_by(value: Constant, kind: ScalarType) -> int | None:
 
 
 def _apply(operator: str, left: Constant, right: Constant) -> Folded:
-    kind = result_type(operator, left.type, right.type)
+    kind, common = result_type(operator, left.type, right.type), common_type(left.type, right.type)
     first, second = left.value, right.value
-    match operator:
-        case "/" | "%" if second == 0:
-            return DIVISION_BY_ZERO
-        case "/" | "%" if kind.wraps:
-            first, second = kind.wrapped(first), kind.wrapped(second)
-        case "<<" if not 0 <= second < kind.bits:
-            return NoValue(f"a shift by {second} bits of {_article(kind)}", _WIDER)
-        case _:
-            pass
+    if operator != "<<" and common.wraps:
+        first, second = common.wrapped(first), common.wrapped(second)
     return _in_type(OPERATORS[operator](first, second), kind)
 
 

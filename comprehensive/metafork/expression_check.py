@@ -26,12 +26,13 @@ from comprehensive.metafork.ast import (
     Unary,
 )
 from comprehensive.metafork.constants import (
-    DIVISION_BY_ZERO,
     Constant,
+    Folded,
     NoValue,
     changed_by,
     constant,
     constant_value,
+    without_value,
 )
 from comprehensive.metafork.functions import MATH, TRUTHS
 from comprehensive.metafork.literals import shorten
@@ -88,6 +89,13 @@ class ExpressionChecker(Struct, frozen=True):
     sink: DiagnosticSink
     knows_arguments: bool = True
     """Whether what data is can be seen, of which only some may be null; it cannot in a function that regions call."""
+    is_reached: bool = True
+    """Whether it can run; of what a constant condition keeps from that, names and types alone are checked."""
+
+    def where(self, condition: Expr, wanted: bool) -> ExpressionChecker:
+        """The checker of what runs where a condition is true, or, unless ``wanted``, false."""
+        value = constant_value(condition)
+        return self if value is None or bool(value) == wanted else replace(self, is_reached=False)
 
     def integer(self, expression: Expr, scope: Scope, what: str) -> None:
         """An expression that must have an integer type; ``what`` it is begins the message."""
@@ -124,14 +132,17 @@ class ExpressionChecker(Struct, frozen=True):
             ) if self._is_asked_for(pointer, expression, scope):
                 return ScalarType.INT
             case Binary(operator, left, right):
-                sides = self.truth_of if _asks_for_0(expression) else self.type_of
-                first, second = sides(left, scope), sides(right, scope)
+                behind = self.where(left, operator == "&&") if operator in ("&&", "||") else self
+                asks = _asks_for_0(expression)
+                first = (self.truth_of if asks else self.type_of)(left, scope)
+                second = (behind.truth_of if asks else behind.type_of)(right, scope)
                 self._needs_integers(operator, (left, first), (right, second))
-                self._has_a_value(expression, first)
+                self.has_a_value(operator, first, right, constant(expression), expression.span)
                 return None if first is None or second is None else result_type(operator, first, second)
             case Conditional(condition, then, otherwise):
                 self.truth_of(condition, scope)
-                first, second = self.type_of(then, scope), self.type_of(otherwise, scope)
+                first = self.where(condition, True).type_of(then, scope)
+                second = self.where(condition, False).type_of(otherwise, scope)
                 return None if first is None or second is None else common_type(first, second)
             case Cast(kind, operand):
                 (self.truth_of if kind is ScalarType.BOOL else self.type_of)(operand, scope)
@@ -149,20 +160,18 @@ class ExpressionChecker(Struct, frozen=True):
             case _:
                 assert_never(expression)
 
-    def _has_a_value(self, operation: Binary, left: ScalarType | None) -> None:
-        """CF0221 for an operation on constants whose result C leaves undefined, and for a division by 0."""
-        found = constant(operation)
-        is_integer = left is not None and left.is_integer
-        if operation.operator in ("/", "%") and is_integer and constant_value(operation.right) == 0:
-            found = DIVISION_BY_ZERO
-        if isinstance(found, NoValue):
-            text = f"C gives this no value: {found.reason}"
-            self.sink.error("CF0221", text, operation.span, help=found.remedy)
+    def has_a_value(
+        self, operator: str, left: ScalarType | None, right: Expr, result: Folded, span: Span
+    ) -> None:
+        """CF0221 for an operation whose ``result`` C leaves undefined, or whatever is on its left."""
+        found = result if left is None else without_value(operator, left, right) or result
+        if isinstance(found, NoValue) and self.is_reached:
+            self.sink.error("CF0221", f"C gives this no value: {found.reason}", span, help=found.remedy)
 
     def keeps_value(self, value: Expr, kind: ScalarType) -> None:
         """CF0222 for a constant that becomes another number in the integer type in which it is stored."""
         found = constant(value)
-        if not isinstance(found, Constant) or not kind.is_integer:
+        if not isinstance(found, Constant) or not kind.is_integer or not self.is_reached:
             return
         stored = changed_by(found, kind)
         if stored is not None:
@@ -262,10 +271,7 @@ class ExpressionChecker(Struct, frozen=True):
             if call.function == "assert":
                 help_text = "put the assert before the region"
             else:
-                close = get_close_matches(call.function, MATH, 1, _LIKENESS_OF_FUNCTIONS)
-                known = f"define it in the file, or use one of C: {', '.join(sorted(MATH))}"
-                near = f"write '{close[0]}', or define '{call.function}' in the file" if close else known
-                help_text = self.outside.help_for(call.function, near)
+                help_text = self.outside.help_for(call.function, _known_functions(call.function))
             self.sink.error(
                 "CF0202", f"function '{shorten(call.function)}' is not known", call.span, help=help_text
             )
@@ -279,6 +285,16 @@ class ExpressionChecker(Struct, frozen=True):
                 help=f"its prototype is {_prototype(call.function)}",
             )
         return signature.result
+
+
+def _known_functions(name: str) -> str:
+    """Return what to write in place of a function that is not known: its name spelt right, if it is nearly one."""
+    match get_close_matches(name, MATH, 3, _LIKENESS):
+        case [nearest, *_] if get_close_matches(name, [nearest], 1, _LIKENESS_OF_FUNCTIONS):
+            return f"write '{nearest}', or define '{name}' in the file"
+        case [*near]:
+            alike = f", such as {', '.join(map(repr, near))}" if near else ""
+            return f"define it in the file, or use one of the pure functions of <math.h>{alike}"
 
 
 def _asks_for_0(operation: Binary) -> bool:

@@ -39,6 +39,7 @@ from comprehensive.metafork.precedence import INTEGER_ONLY
 from comprehensive.metafork.reserved import is_machine_symbol, report_reserved, why_reserved
 from comprehensive.metafork.scope import Kind, Scope, Symbol, scope_of_region
 from comprehensive.metafork.walk import subexpressions_in
+from comprehensive.records import replace
 
 __all__ = ["NamesOutside", "check_names", "check_parameters"]
 
@@ -151,8 +152,8 @@ class _Checker(Struct, frozen=True):
                     check_atomic(statement, kind, scope, self.sink)
             case If(condition, then, otherwise):
                 self.expressions.truth_of(condition, scope)
-                self.body(then, scope)
-                self.body(otherwise, scope)
+                replace(self, expressions=self.expressions.where(condition, True)).body(then, scope)
+                replace(self, expressions=self.expressions.where(condition, False)).body(otherwise, scope)
             case For() | MetaFor():
                 self._loop(statement, scope)
             case While(condition, body):
@@ -246,6 +247,8 @@ class _Checker(Struct, frozen=True):
         self._may_be_written(name, symbol, target.span)
         if operator == "=" and value is not None:
             self.expressions.keeps_value(value, written)
+        if operator != "=" and value is not None:
+            self.expressions.has_a_value(operator[:-1], written, value, None, value.span)
         if operator.rstrip("=") in INTEGER_ONLY and value is not None:
             for operand, span in ((written, target.span), (kind, value.span)):
                 if operand is not None and not operand.is_integer:

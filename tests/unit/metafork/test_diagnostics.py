@@ -204,7 +204,15 @@ CASES: dict[str, tuple[str, str]] = {
     "division by zero": ("CF0221", in_threads("c[0] = §n % (3 - 3);")),
     "division by zero in host code": ("CF0221", in_host("  int q = §n / 0;")),
     "overflow": ("CF0221", in_threads("c[0] = §2147483647 + 1 + 1;")),
+    "division of a variable by zero in an assignment": (
+        "CF0221",
+        in_threads("int k = u; k /= §0; c[0] = k;"),
+    ),
     "shift too far": ("CF0221", in_threads("c[0] = §1 << 40;")),
+    "shift of a variable too far": ("CF0221", in_threads("c[0] = §u << (40 - 8);")),
+    "shift by less than nothing": ("CF0221", in_threads("c[0] = §(u & 7) >> -1;")),
+    "shift of a promoted byte too far": ("CF0221", in_threads("unsigned char k = 1; c[0] = §k << 32;")),
+    "shift in an assignment too far": ("CF0221", in_threads("int k = u; k >>= §32; c[0] = k;")),
     "number that an int does not hold": ("CF0222", in_threads("int k = §4000000000;")),
     "number that an assigned int does not hold": ("CF0222", in_threads("int k; k = §3000000000 + 0;")),
     "number that a byte does not hold": ("CF0222", in_threads("unsigned char k = §300;")),
@@ -462,6 +470,7 @@ def test_keywords_in_comments_and_strings_mean_nothing() -> None:
         (with_parameters("int d, int B, §float c[][]"), "write 'c[n][m]'"),
         (with_parameters("int d, int B, §float c[][B][]"), "write 'c[n][m][p]'"),
         (in_threads("c[0] = sqrrf(r);"), "write 'sqrtf', or define 'sqrrf' in the file"),
+        (in_threads("c[0] = foo(r);"), "one of the pure functions of <math.h>, such as 'floor', 'floorf'"),
     ],
 )
 def test_the_advice_can_be_followed(text: str, help_text: str) -> None:
@@ -475,3 +484,20 @@ def test_the_advice_can_be_followed(text: str, help_text: str) -> None:
 def test_pointers_to_data_may_be_copied_and_compared(statement: str) -> None:
     _, sink = parse_text(in_host(f"  {statement}"))
     assert not [found for found in sink.diagnostics if found.code == "CF0215"]
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "c[0] = 0 ? u >> 32 : u;",
+        "c[0] = 3 == 3 ? u : u / 0;",
+        "c[0] = 0 && u / 0;",
+        "c[0] = 1 < 2 || u << 40 > 0;",
+        "if (0) c[0] = u << 32; else c[0] = 1;",
+        "long k = u; c[0] = k << 32;",
+        "c[0] = u >> 31;",
+    ],
+)
+def test_what_cannot_run_needs_no_value(statement: str) -> None:
+    _, sink = parse_text(in_threads(statement))
+    assert sink.diagnostics == ()
