@@ -20,6 +20,7 @@ from msgspec import Struct
 
 from comprehensive.algebra import Polynomial
 from comprehensive.diagnostics import GENERATED, Span
+from comprehensive.metafork.ast import Expr
 
 
 class Level(Enum):
@@ -178,6 +179,21 @@ class Undecided:
 
 
 Legality: TypeAlias = Parallel | Conflict | Undecided
+
+
+@dataclass(frozen=True, slots=True)
+class WithoutValue:
+    """A read of a local variable, or of an ``element`` of a local array, that has no value at ``point``.
+
+    With a ``condition`` that depends on data it has none where this is true, or, unless it ``holds``, false.
+    """
+
+    name: str
+    element: tuple[int, ...]
+    point: Mapping[str, int]
+    condition: Expr | None = None
+    holds: bool = True
+    span: Span = field(default=GENERATED, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)

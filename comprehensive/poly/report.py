@@ -7,12 +7,14 @@ In: a nest and a sink.  Out: diagnostics in it.
 - CF0403 error: no call meets the asserts before the region, with those that contradict each other.
 - CF0404 error: iterations meet in an element through a subscript that depends on data, with what the data must be.
 - CF0405 error: floating-point sums are updated atomically, and no option allows another order.
+- CF0406 error: a local variable is read before it has a value, with parameters and iterators.
 - CF0413 warning: no call meets a condition of host code around the region, which never runs.
 - CF0411 warning: whether loops are parallel was not decided, with the term that stands in the way, or the
   assert that proves it.
 - CF0412 warning: an array named in ``cache(...)`` cannot be cached, with the reason.
 - CF0415 warning: pointers of host code into the same data may meet (`apart.py`).
 - CF0414 warning: a reference to an array named in ``cache(...)`` stays in global memory, with the reason.
+- CF0417 warning: a local variable is read that has no value where one condition on data is true, or false.
 - CF0416 error: iterations meet through two pointers of host code into the same data (`apart.py`).
 """
 
@@ -26,14 +28,16 @@ from msgspec import Struct
 from comprehensive.diagnostics import GENERATED, DiagnosticSink, Note, Span
 from comprehensive.loops.access import Access, Mode
 from comprehensive.loops.ir import Nest, Role, Scalar
-from comprehensive.metafork.ast import Expr, Index
+from comprehensive.metafork.ast import Declare, Expr, Index
 from comprehensive.metafork.printer import print_expr
 from comprehensive.metafork.terms import conjuncts
+from comprehensive.metafork.walk import all_statements_in
 from comprehensive.poly.bounds import out_of_bounds
 from comprehensive.poly.contradictions import Contradiction, contradiction
 from comprehensive.poly.domains import references, term_text
 from comprehensive.poly.footprint import footprint
 from comprehensive.poly.legality import verdicts
+from comprehensive.poly.local_variables import local_faults
 from comprehensive.poly.model import (
     Conflict,
     Footprint,
@@ -42,6 +46,7 @@ from comprehensive.poly.model import (
     OutOfBounds,
     Parallel,
     Undecided,
+    WithoutValue,
     Witness,
 )
 from comprehensive.poly.remedies import remedies
@@ -114,8 +119,11 @@ def check(nest: Nest, sink: DiagnosticSink, *, reassociate: bool = False, words:
             _place(span),
             help=help,
         )
-    for violation in out_of_bounds(nest):
-        _violation(nest, violation, sink)
+    local = local_faults(nest)
+    for violation in (*out_of_bounds(nest), *local.out_of_bounds):
+        _violation(nest, violation, words, sink)
+    for read in local.without_value:
+        _without_value(nest, read, words, sink)
     uncached: dict[str, list[Opaque]] = {}
     for array in nest.cached:
         footprints = [footprint(nest, band, array, Level.BLOCK) for band in range(len(nest.bands))]
@@ -255,14 +263,47 @@ def _done(mode: Mode) -> str:
             assert_never(mode)
 
 
-def _violation(nest: Nest, violation: OutOfBounds, sink: DiagnosticSink) -> None:
+def _where(nest: Nest, point: Mapping[str, int], words: Words) -> Note:
+    shown = {name: value for name, value in point.items() if name not in words.hidden}
+    return Note(f"at {_values(user_values(nest, shown, point))}")
+
+
+def _violation(nest: Nest, violation: OutOfBounds, words: Words, sink: DiagnosticSink) -> None:
     limit = f"outside 0 to {violation.extent - 1}" if violation.value >= 0 else "negative"
     sink.error(
         "CF0402",
         f"subscript {violation.subscript + 1} of array '{violation.array}' is {violation.value}, {limit}",
         _place(violation.span),
-        notes=(Note(f"at {values_text(user_values(nest, violation.point, {}))}"),),
+        notes=(_where(nest, violation.point, words),),
         help="guard the reference, correct the loop bounds, or exclude these values by assert(...)",
+    )
+
+
+def _without_value(nest: Nest, read: WithoutValue, words: Words, sink: DiagnosticSink) -> None:
+    # A variable whose address is passed on is an array of one element, but not in the text.
+    element = "" if read.span.text == read.name else "".join(f"[{number}]" for number in read.element)
+    what = f"'{read.name}{element}'"
+    declared = next(s for s in all_statements_in(nest.body) if isinstance(s, Declare) and s.name == read.name)
+    places = {"declared here without a value": declared.span}
+    if read.condition is not None:
+        places = {"the condition": read.condition.span, **places}
+    notes = (
+        *(Note(text, span) for text, span in places.items() if span not in (read.span, GENERATED)),
+        _where(nest, read.point, words),
+    )
+    if read.condition is None:
+        help = "give it a value before, where it is declared for example"
+        sink.error(
+            "CF0406", f"{what} is read before it has a value", _place(read.span), notes=notes, help=help
+        )
+        return
+    condition = f"'{print_expr(read.condition)}' is {'true' if read.holds else 'false'}"
+    sink.warning(
+        "CF0417",
+        f"{what} is read here without a value where {condition}",
+        _place(read.span),
+        notes=notes,
+        help="give it a value for that case, too, where it is declared for example",
     )
 
 

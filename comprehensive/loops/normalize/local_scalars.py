@@ -10,6 +10,7 @@ The variable must not be read before it is assigned (see :mod:`comprehensive.loo
 
 from __future__ import annotations
 
+from comprehensive.diagnostics import GENERATED, Span
 from comprehensive.loops.ir import Nest
 from comprehensive.loops.normalize.assigned_first import flow, mentions
 from comprehensive.loops.traverse import map_bands
@@ -31,22 +32,24 @@ from comprehensive.metafork.walk import names, statements_in
 from comprehensive.records import replace
 
 
-def with_local(body: tuple[Stmt, ...], name: str, type: ScalarType) -> tuple[Stmt, ...]:
-    """The statements with their own variable of this name."""
+def with_local(
+    body: tuple[Stmt, ...], name: str, type: ScalarType, declared: Span = GENERATED
+) -> tuple[Stmt, ...]:
+    """The statements with their own variable of this name, which the program declares at a place."""
     places = [k for k, statement in enumerate(body) if mentions((statement,), name)]
     if not places:
         return body
-    inner = {k: _inside(body[k], name, type) for k in places}
+    inner = {k: _inside(body[k], name, type, declared) for k in places}
     if all(statement is not None for statement in inner.values()):
         # No value runs from one of the statements to another one: each may have a variable of its own.
         return tuple(inner.get(k) or statement for k, statement in enumerate(body))
     first = places[0]
     match body[first]:
         case Assign(Name(identifier), "=", value, span) if identifier == name and not _reads(value, name):
-            declared: tuple[Stmt, ...] = (Declare(type, name, initial=value, span=span),)
+            own: tuple[Stmt, ...] = (Declare(type, name, initial=value, span=span),)
         case statement:
-            declared = (Declare(type, name, span=statement.span), statement)
-    return (*body[:first], *declared, *body[first + 1 :])
+            own = (Declare(type, name, span=declared), statement)
+    return (*body[:first], *own, *body[first + 1 :])
 
 
 def with_late_declarations(nest: Nest) -> Nest:
@@ -67,14 +70,14 @@ def declared_late(body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
             case Declare(type, name, dims=(), initial=initial) if initial is None or (
                 any(assigns(s, name) for s in rest) and flow(rest, name).read is None
             ):
-                rest = with_local(rest, name, type)
+                rest = with_local(rest, name, type, statement.span)
                 placed.add(name)
             case _:
                 result.append(with_bodies(statement, declared_late))
     return tuple(result)
 
 
-def _inside(statement: Stmt, name: str, type: ScalarType) -> Stmt | None:
+def _inside(statement: Stmt, name: str, type: ScalarType, declared: Span) -> Stmt | None:
     """The statement with a variable that only its inner statements know; None where these need a value from outside,
     or the statement itself speaks of it."""
     match statement:
@@ -85,22 +88,24 @@ def _inside(statement: Stmt, name: str, type: ScalarType) -> Stmt | None:
             header = (statement.start, statement.bound, statement.step)
             if any(_reads(e, name) for e in header) or flow(statement.body, name).read is not None:
                 return None
-            return replace(statement, body=with_local(statement.body, name, type))
+            return replace(statement, body=with_local(statement.body, name, type, declared))
         case While(condition, body):
             if _reads(condition, name) or flow(body, name).read is not None:
                 return None
-            return replace(statement, body=with_local(body, name, type))
+            return replace(statement, body=with_local(body, name, type, declared))
         case If(condition, then, otherwise):
             if _reads(condition, name) or any(flow(b, name).read is not None for b in (then, otherwise)):
                 return None
             return replace(
-                statement, then=with_local(then, name, type), otherwise=with_local(otherwise, name, type)
+                statement,
+                then=with_local(then, name, type, declared),
+                otherwise=with_local(otherwise, name, type, declared),
             )
         case Block(body):
             return (
                 None
                 if flow(body, name).read is not None
-                else Block(with_local(body, name, type), statement.span)
+                else Block(with_local(body, name, type, declared), statement.span)
             )
         case _:
             return None
