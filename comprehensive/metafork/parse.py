@@ -284,7 +284,7 @@ class _FunctionReader:
             tables=constants.values(),
         )
         data = [p for p in parameters if p.is_data]
-        types = {each.name: each.type for each in (*data, *around.arrays, *constants.values())}
+        types = {each.name: each.type for each in (*data, *around.arrays, *at.pointers, *constants.values())}
         body = without_pointers(body, types, self._helpers.fresh, self._origin.sink)
         body = self._inlined(body, around, parameters, constants)
         body, tables = with_tables(body, constants, self._origin.sink)

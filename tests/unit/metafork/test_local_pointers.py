@@ -90,3 +90,25 @@ def test_functions_with_pointers_compute_what_the_serial_c_does(part: int, tmp_p
     path.write_text("#include <assert.h>\n" + "".join(texts))
     report = verification.verify(compile_file(path, Options(registers="estimate")), points=3, run=True)
     assert report.holds
+
+
+@pytest.mark.parametrize(
+    ("host", "given", "wanted"),
+    [
+        ("const float *cur = a;", "const float *r = cur + i * m; b[i] = r[2];", "b[i] = cur[i * m + 2];"),
+        ("float *to = b + n;", "float *p = &to[i]; *p = 1;", "to[i + 0] = 1;"),
+        (
+            "const float (*rows)[m] = c;",
+            "const float *r = rows[i]; b[i] = r[m - 1];",
+            "b[i] = rows[i][m - 1];",
+        ),
+        (
+            "const float *cur = a;",
+            "const float *r = cur + i, *e = r + m; b[i] = e - r;",
+            "b[i] = (long)i + m - i;",
+        ),
+    ],
+)
+def test_a_pointer_may_begin_at_one_of_host_code(host: str, given: str, wanted: str) -> None:
+    text = region(given).replace("meta_schedule", f"{host}\n  meta_schedule")
+    assert body_of(text).strip() == wanted
