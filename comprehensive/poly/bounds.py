@@ -22,6 +22,7 @@ from comprehensive.poly.search import (
     Runner,
     TooLongError,
     arguments,
+    ends,
     evaluate,
     runners,
 )
@@ -39,6 +40,7 @@ def out_of_bounds(nest: Nest) -> tuple[OutOfBounds, ...]:
     found: dict[int, OutOfBounds] = {}
     left = _MOST_ENTRIES
     names = {s.name for s in nest.scalars}
+    shaping = {s.name for s in nest.with_role(Role.PROGRAM)}
     for given in arguments(nest, generous=True):
         moment = next(moments(nest, given), None)
         if moment is None:
@@ -48,7 +50,8 @@ def out_of_bounds(nest: Nest) -> tuple[OutOfBounds, ...]:
             if judged[runner.access.ordinal] & moment.guessed:
                 continue
             try:
-                violation, cost = _violation(nest, runner, point)
+                is_constant = judged[runner.access.ordinal] <= shaping
+                violation, cost = _violation(nest, runner, point, is_constant)
             except (TooLongError, NotEvaluableError, ZeroDivisionError, ValueError, OverflowError):
                 left -= _ENTRIES_A_RUN
                 continue
@@ -81,12 +84,21 @@ def _judged_by(nest: Nest, runner: Runner) -> frozenset[str] | None:
     return frozenset(read)
 
 
-def _violation(nest: Nest, runner: Runner, point: Point) -> tuple[OutOfBounds | None, int]:
+def _violation(nest: Nest, runner: Runner, point: Point, is_constant: bool) -> tuple[OutOfBounds | None, int]:
+    """A subscript that leaves its array at a point, and how many were looked at.
+
+    What is long although it ``is_constant`` is long wherever it is tried: the ends of its loops have to do.
+    """
     dims = nest.array(runner.access.array).dims or ()
     extents = [None if d is None else evaluate(d, point) for d in dims]
     if any(extent is not None and extent < 1 for extent in extents):
         return None, 0  # C knows no such array: there is no such call
-    touched = runner.run(point, _ENTRIES_A_RUN)
+    try:
+        touched = runner.run(point, _ENTRIES_A_RUN)
+    except TooLongError:
+        if not is_constant:
+            raise
+        touched = runner.run(point, _ENTRIES_A_RUN, ends)
     if all(_all_inside([s[number] for _, s in touched], extent) for number, extent in enumerate(extents)):
         return None, len(touched)
     for iteration, subscripts in touched:

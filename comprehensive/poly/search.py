@@ -9,7 +9,7 @@ Each reference becomes one Python function of nested loops; ~10^6 evaluations a 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import product
 from typing import Any, Protocol, assert_never
@@ -42,13 +42,21 @@ class TooLongError(Exception):
     """A loop runs longer than a search may take."""
 
 
+class Run(Protocol):
+    """Runs a reference; of each loop the turns that ``of`` leaves are done."""
+
+    def __call__(
+        self, point: Point, budget: int, of: Callable[[range], Sequence[int]] = ...
+    ) -> list[tuple[tuple[int, ...], tuple[int, ...]]]: ...
+
+
 class Runner(Struct, frozen=True):
     """A reference that can be evaluated: ``run(point, budget)`` yields ``(iteration, subscripts)`` pairs."""
 
     access: Access
     iterators: tuple[str, ...]
     """Grid, serial loops around the band, threads, serial loops inside: the order of an iteration tuple."""
-    run: Callable[[Point, int], list[tuple[tuple[int, ...], tuple[int, ...]]]]
+    run: Run
     supposed: bool = False
     """Whether the subscripts depend on data, for which values are supposed."""
 
@@ -155,7 +163,7 @@ def runner(nest: Nest, access: Access, suppose: Suppose | None = None) -> Runner
     threads = nest.bands[band].loops if band >= 0 else ()
     scalars = frozenset(s.name for s in nest.scalars if s.type.is_integer)
     tampered = scope_of(nest).tampered
-    lines = ["def run(point, budget):", "  found = []"]
+    lines = ["def run(point, budget, of=_all):", "  found = []"]
     lines += [f"  v_{name} = point[{name!r}]" for name in sorted(scalars)]
     names = set(scalars)
     iterators: list[str] = []
@@ -169,7 +177,8 @@ def runner(nest: Nest, access: Access, suppose: Suppose | None = None) -> Runner
         iterators.append(iterator)
 
     def parallel(loop: Loop) -> None:
-        enter(f"for v_{loop.iterator} in range({python_text(loop.extent, frozenset(names))}):", loop.iterator)
+        turns = f"range({python_text(loop.extent, frozenset(names))})"
+        enter(f"for v_{loop.iterator} in of({turns}):", loop.iterator)
 
     def serial(loop: SerialLoop) -> None:
         here = frozenset(names)
@@ -177,7 +186,7 @@ def runner(nest: Nest, access: Access, suppose: Suppose | None = None) -> Runner
             if loop.iterator in tampered:
                 raise NotEvaluableError(loop.iterator)
             start, step = python_text(loop.start, here), python_text(loop.step, here)
-            turns = f"_trips({start}, {loop.relation!r}, {python_text(loop.bound, here)}, {step})"
+            turns = f"of(_trips({start}, {loop.relation!r}, {python_text(loop.bound, here)}, {step}))"
         except NotEvaluableError:
             if suppose is None:
                 raise
@@ -210,7 +219,7 @@ def runner(nest: Nest, access: Access, suppose: Suppose | None = None) -> Runner
     lines.append(f"{indent}found.append((({iteration}), ({subscripts})))")
     lines.append(f"{indent}if len(found) > budget: raise _long")
     lines.append("  return found")
-    space = dict(_SCOPE, _trips=trips)
+    space = dict(_SCOPE, _trips=trips, _all=_all_turns)
     if suppose is not None:
         space["_data"] = suppose.value
     exec("\n".join(lines), space)
@@ -227,6 +236,15 @@ def _conditions(expr: Expr, wanted: bool) -> Iterator[Expr]:
             yield from _conditions(expr.right, wanted)
         case _:
             yield expr if wanted else Unary("!", expr)
+
+
+def _all_turns(turns: range) -> range:
+    return turns
+
+
+def ends(turns: range) -> Sequence[int]:
+    """The first two turns of a loop and the last two."""
+    return turns if len(turns) <= 4 else (*turns[:2], *turns[-2:])
 
 
 def trips(start: int, relation: str, bound: int, step: int) -> range:

@@ -335,3 +335,14 @@ def test_the_assert_on_rows_says_nothing_twice() -> None:
     nest, *_ = build(parse_clean(source), DiagnosticSink())
     (found,) = report(nest)
     assert (found.help or "").startswith("write 'assert(n >= 1);' before the region")
+
+
+@pytest.mark.parametrize("wrong", [True, False])
+def test_constant_extents_are_judged_however_long_they_are(wrong: bool) -> None:
+    text = (
+        "void f(float a[300][400], float b[400][300], int B) { meta_schedule block(B, 8) {"
+        " meta_for (int i = 0; i < 300; i++) meta_for (int j = 0; j < 400; j++)"
+        f" b[j][i] = a[i][{'j + 1' if wrong else 'j'}]; }} }}"
+    )
+    nest, *_ = build(parse_clean(text), DiagnosticSink())
+    assert [found.value for found in out_of_bounds(nest)] == [400] * wrong
