@@ -21,6 +21,7 @@ from comprehensive.metafork.ast import (
     Assign,
     Binary,
     Block,
+    Call,
     Cast,
     Declare,
     Expr,
@@ -38,6 +39,7 @@ from comprehensive.metafork.walk import assigned_scalars, declared, names, state
 from comprehensive.records import replace
 
 ZERO = IntLiteral(0)
+_ALLOCATING = frozenset({"malloc", "calloc", "realloc", "aligned_alloc", "alloca"})
 
 
 def without_pointers(
@@ -161,7 +163,12 @@ class _Pointers(Struct, frozen=True):
         """The declarations that take the place of a pointer's, and what follows in terms of its array."""
         part = None if pointer.initial is None else place(pointer.initial)
         if part is None or part.array not in arrays:
-            self._error(pointer, pointer.span, "does not point into an array from the start")
+            if isinstance(pointer.initial, Call) and pointer.initial.function in _ALLOCATING:
+                array = f"{pointer.type.value} {pointer.name}[4];"
+                help = f"declare a local array of constant length, '{array}', or let the function take one"
+                self._error(pointer, pointer.span, "points to memory that a region cannot allocate", help)
+            else:
+                self._error(pointer, pointer.span, "does not point into an array from the start")
             return [], ()
         if arrays[part.array] is not pointer.type:
             kinds = f"{pointer.type.value}, and '{part.array}' has elements of {arrays[part.array].value}"
@@ -226,9 +233,9 @@ class _Pointers(Struct, frozen=True):
                 moved = partial(self._moved, pointer=pointer, part=part, offset=offset)
                 return with_bodies(statement, moved)
 
-    def _error(self, pointer: Declare, span: Span, text: str) -> None:
+    def _error(self, pointer: Declare, span: Span, text: str, help: str | None = None) -> None:
         example = f"{pointer.type.value} *{pointer.name} = a + i*n;"
-        help = f"declare it where it points: '{example}', or index the array itself"
+        help = help or f"declare it where it points: '{example}', or index the array itself"
         self.sink.error("CF0113", f"the local pointer '{pointer.name}' {text}", span, help=help)
 
 

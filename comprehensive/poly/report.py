@@ -112,7 +112,11 @@ def check(nest: Nest, sink: DiagnosticSink, *, reassociate: bool = False, words:
         help = f"write '{wrapping};' before the region, so that its ranges cannot wrap around; {help}"
     if separating is not None:
         help = f"write '{separating};' before the region, with which that is proved; without it {help}"
-    for (reason, span), iterators in undecided.items():
+    wrong = {f"'{iterator}'" for iterator, _ in depending}
+    for (reason, span), found in undecided.items():
+        iterators = [iterator for iterator in found if iterator not in wrong]
+        if not iterators:
+            continue  # that they depend on each other has been said
         sink.warning(
             "CF0411",
             f"not known whether the iterations of {', '.join(dict.fromkeys(iterators))} are independent: {reason}",

@@ -232,7 +232,9 @@ def _report_shared(text: RegionText, loop: For, own: Sequence[Directive], variab
     first = print_expr(loop.start)
     second = _next(loop)
     shape = _sum_operator(loop, variable)
-    if shape is not None:
+    if any(variable in names(part) for part in (loop.start, loop.bound, loop.step)):
+        advice = f"the range of the loop depends on '{variable}': assign another variable, declared inside of the loop"
+    elif shape is not None:
         advice = f"it is a sum: add reduction({shape}: {variable})"
     elif flow(loop.body, variable).read is None:
         advice = f"add private({variable}), or declare '{variable}' inside of the loop"

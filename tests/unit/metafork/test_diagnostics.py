@@ -466,6 +466,11 @@ def test_keywords_in_comments_and_strings_mean_nothing() -> None:
             "int main(int argc, char **argv) { meta_schedule { meta_for (int i = 0; i < 9; i++) ; } }",
             "a function of its own",
         ),
+        (
+            in_threads("float *t = malloc(4 * sizeof(float)); c[0] = t[0];"),
+            "a local array of constant length",
+        ),
+        (f"{HEAD}  meta_schedule block(B) {{ for (int i = 0; i < n; i++) c[i] = 1; }}\n}}", "as 'meta_for'"),
         (in_threads("sqrtf(r);"), "memset and memcpy are written as loops"),
         (with_parameters("int d, int B, §float c[][]"), "write 'c[n][m]'"),
         (with_parameters("int d, int B, §float c[][B][]"), "write 'c[n][m][p]'"),

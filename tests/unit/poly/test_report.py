@@ -346,3 +346,12 @@ def test_constant_extents_are_judged_however_long_they_are(wrong: bool) -> None:
     )
     nest, *_ = build(parse_clean(text), DiagnosticSink())
     assert [found.value for found in out_of_bounds(nest)] == [400] * wrong
+
+
+def test_what_is_wrong_is_not_said_to_be_undecided_as_well() -> None:
+    text = (
+        "void f(int n, int m, float *a, const float *x, int B, int C) { meta_schedule block(B, C) {"
+        " meta_for (int i = 0; i < n; i++) meta_for (int j = 0; j <= m; j++) a[i * m + j] = x[j] + i; } }"
+    )
+    nest, *_ = build(parse_clean(text), DiagnosticSink())
+    assert [found.code for found in report(nest)] == ["CF0401", "CF0401"]

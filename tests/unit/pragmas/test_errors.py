@@ -98,6 +98,7 @@ def test_two_iterations_show_that_a_variable_is_shared() -> None:
         ("t = a[i]; b[i] = t;", "add private(t)"),
         ("b[i] = t; t = a[i];", "a serial loop"),
         ("t += a[i]; b[i] = t;", "a serial loop"),
+        ("if (a[i] < 0) n = i;", "assign another variable, declared inside of the loop"),
     ],
 )
 def test_the_advice_about_a_shared_variable_fits_its_use(statement: str, advice: str) -> None:
