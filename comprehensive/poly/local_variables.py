@@ -7,7 +7,8 @@ values, as asserts allow; of data and of other arguments nothing is supposed (`p
     float t; if (x[i] > 0) t = 1; o[i] = t;               -->    t is, where x[i] > 0 is false
     float w[4]; for (int k = 0; k <= 4; k++) w[k] = 0;    -->    w[4]
 
-Callers may know better: where a loop over data or an argument has no turn, where several conditions on data play
+A local array that is left for some sizes alone is a case of its own: callers may have others.  They may know better,
+too, where a loop over data or an argument has no turn, where several conditions on data play
 together, and where only some of the sizes that were tried lead to a variable without value, nothing is said.  What a
 loop that data or an argument bounds assigns is taken to have a value behind it.
 """
@@ -48,6 +49,8 @@ _MOST_CONDITIONS = 40
 class LocalFaults(Struct, frozen=True):
     without_value: tuple[WithoutValue, ...] = ()
     out_of_bounds: tuple[OutOfBounds, ...] = ()
+    for_some_sizes: tuple[OutOfBounds, ...] = ()
+    """Subscripts that leave local arrays for some sizes, which may be others than callers have."""
 
 
 _Place: TypeAlias = tuple[str, Span]
@@ -134,14 +137,18 @@ def local_faults(nest: Nest) -> LocalFaults:
         left -= spent
         if left <= 0:
             break
-    return _judged(nest, by_point, _may_depend_on_callers(nest, chosen))
+    least = [_at(nest, moment, chosen)[0] for moment in _calls(nest, 1)]
+    return _judged(by_point, least, _may_depend_on_callers(nest, chosen))
 
 
-def _judged(nest: Nest, by_point: list[dict[_Place, _Fault | None]], callers: bool) -> LocalFaults:
+def _judged(
+    by_point: list[dict[_Place, _Fault | None]], least: list[dict[_Place, _Fault | None]], callers: bool
+) -> LocalFaults:
     """Return what is wrong for all sizes that were tried, and subscripts that are wrong for some."""
     places = dict.fromkeys(place for found in by_point for place in found)
     unset: dict[str, WithoutValue] = {}
     left: dict[_Place, OutOfBounds] = {}
+    perhaps: dict[_Place, OutOfBounds] = {}
     for place in sorted(places, key=lambda place: place[1].start):
         faults = [found[place] for found in by_point if place in found]
         wrong = [fault for fault in faults if fault is not None]
@@ -150,8 +157,12 @@ def _judged(nest: Nest, by_point: list[dict[_Place, _Fault | None]], callers: bo
         if first is None:
             continue
         match first.found:
-            case OutOfBounds() as found if sure and (len(wrong) == len(faults) or not callers):
+            case OutOfBounds() as found if (
+                sure and len(wrong) == len(faults) and all(small.get(place, sure) for small in least)
+            ):
                 left[place] = found
+            case OutOfBounds() as found if sure and not callers:
+                perhaps[place] = found
             case WithoutValue() as found if len(wrong) == len(faults):
                 if first.answer is not None:
                     found = replace(found, condition=first.answer[0], holds=first.answer[1])
@@ -160,7 +171,7 @@ def _judged(nest: Nest, by_point: list[dict[_Place, _Fault | None]], callers: bo
                     unset[found.name] = found
             case _:
                 pass
-    return LocalFaults(tuple(unset.values()), tuple(left.values()))
+    return LocalFaults(tuple(unset.values()), tuple(left.values()), tuple(perhaps.values()))
 
 
 # --- sizes -----------------------------------------------------------------------------------------------------
@@ -199,14 +210,18 @@ def _points(nest: Nest, chosen: frozenset[str]) -> Iterator[Moment]:
         constant_value(d) or 0 for s in all_statements_in(nest.body) if isinstance(s, Declare) for d in s.dims
     ]
     size = max(lengths, default=0) + 1
-    if 1 < size <= _LARGEST_SIZE:
+    beyond = _calls(nest, size) if 1 < size <= _LARGEST_SIZE else iter(())
+    yield from islice(chain(beyond, _calls(nest)), _MOST_POINTS)
+
+
+def _calls(nest: Nest, size: int | None = None) -> Iterator[Moment]:
+    """Moments of calls in which threads run: of the first one with all sizes alike, or of many."""
+    some = arguments(nest, generous=False)
+    if size is not None:
         sizes = {s.name: size for s in nest.scalars if s.role is Role.DATA}
-        beyond = ({**given, **sizes} for given in islice(arguments(nest, generous=False), 1))
-        calls = chain(beyond, arguments(nest, generous=False))
-    else:
-        calls = arguments(nest, generous=False)
-    found = (moment for given in calls for moment in islice(moments(nest, given), 1))
-    yield from islice((moment for moment in found if all(_extents(nest, moment.point))), _MOST_POINTS)
+        some = ({**given, **sizes} for given in islice(some, 1))
+    found = (moment for given in some for moment in islice(moments(nest, given), 1))
+    yield from (moment for moment in found if all(_extents(nest, moment.point)))
 
 
 def _extents(nest: Nest, point: Point) -> list[int]:

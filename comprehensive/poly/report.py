@@ -15,6 +15,7 @@ In: a nest and a sink.  Out: diagnostics in it.
 - CF0415 warning: pointers of host code into the same data may meet (`apart.py`).
 - CF0414 warning: a reference to an array named in ``cache(...)`` stays in global memory, with the reason.
 - CF0417 warning: a local variable is read that has no value where one condition on data is true, or false.
+- CF0418 warning: a subscript leaves a local array for some sizes, which asserts do not exclude.
 - CF0416 error: iterations meet through two pointers of host code into the same data (`apart.py`).
 """
 
@@ -126,6 +127,8 @@ def check(nest: Nest, sink: DiagnosticSink, *, reassociate: bool = False, words:
     local = local_faults(nest)
     for violation in (*out_of_bounds(nest), *local.out_of_bounds):
         _violation(nest, violation, words, sink)
+    for violation in local.for_some_sizes:
+        _left_for_some_sizes(nest, violation, words, sink)
     for read in local.without_value:
         _without_value(nest, read, words, sink)
     uncached: dict[str, list[Opaque]] = {}
@@ -272,11 +275,26 @@ def _where(nest: Nest, point: Mapping[str, int], words: Words) -> Note:
     return Note(f"at {_values(user_values(nest, shown, point))}")
 
 
+def _left_for_some_sizes(nest: Nest, left: OutOfBounds, words: Words, sink: DiagnosticSink) -> None:
+    sink.warning(
+        "CF0418",
+        f"subscript {left.subscript + 1} of the local array '{left.array}' is {left.value}, "
+        f"{_beyond(left)}, for some sizes",
+        _place(left.span),
+        notes=(_where(nest, left.point, words),),
+        help="exclude these sizes by assert(...), guard the reference, or make the array longer",
+    )
+
+
+def _beyond(left: OutOfBounds) -> str:
+    return f"outside 0 to {left.extent - 1}" if left.value >= 0 else "negative"
+
+
 def _violation(nest: Nest, violation: OutOfBounds, words: Words, sink: DiagnosticSink) -> None:
-    limit = f"outside 0 to {violation.extent - 1}" if violation.value >= 0 else "negative"
     sink.error(
         "CF0402",
-        f"subscript {violation.subscript + 1} of array '{violation.array}' is {violation.value}, {limit}",
+        f"subscript {violation.subscript + 1} of array '{violation.array}' is {violation.value}, "
+        f"{_beyond(violation)}",
         _place(violation.span),
         notes=(_where(nest, violation.point, words),),
         help="guard the reference, correct the loop bounds, or exclude these values by assert(...)",

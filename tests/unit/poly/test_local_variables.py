@@ -54,24 +54,9 @@ def said(statements: str, asserts: str = "") -> list[tuple[str, str, str]]:
             "w[k][l]",
         ),
         (
-            "float w[8]; for (int k = 0; k < m; k++) w[k] = x[i][k]; o[i] = w[0];",
-            "1 of array 'w' is 8, outside 0 to 7",
-            "w[k]",
-        ),
-        (
-            "float w[99]; for (int k = 0; k < m; k++) w[k] = x[i][k]; o[i] = w[0];",
-            "1 of array 'w' is 99, outside 0 to 98",
-            "w[k]",
-        ),
-        (
             "float w[4]; int k = 0; while (k < 5) { w[k] = k; k++; } o[i] = w[0];",
             "1 of array 'w' is 4, outside 0 to 3",
             "w[k]",
-        ),
-        (
-            "float w[2]; w[0] = 1; w[1] = 2; o[i] = i < 1 ? w[0] : w[i];",
-            "1 of array 'w' is 2, outside 0 to 1",
-            "w[i]",
         ),
     ],
 )
@@ -79,6 +64,24 @@ def test_a_local_array_that_is_left_is_an_error_at_the_subscript(
     statements: str, message: str, place: str
 ) -> None:
     assert said(statements) == [("CF0402", f"subscript {message}", place)]
+
+
+@pytest.mark.parametrize(
+    ("statements", "value", "extent"),
+    [
+        ("float w[8]; for (int k = 0; k < m; k++) w[k] = x[i][k]; o[i] = w[0];", 8, 8),
+        ("float w[99]; for (int k = 0; k < m; k++) w[k] = x[i][k]; o[i] = w[0];", 99, 99),
+        ("float w[2]; w[0] = 1; w[1] = 2; o[i] = i < 1 ? w[0] : w[i];", 2, 2),
+        ("float w[2]; w[0] = 1; w[1] = 2; o[i] = x[i][0] + w[m - 1];", 2, 2),
+    ],
+)
+def test_a_local_array_that_is_left_for_some_sizes_is_a_warning(
+    statements: str, value: int, extent: int
+) -> None:
+    ((code, message, _),) = said(statements)
+    assert code == "CF0418"
+    text = f"subscript 1 of the local array 'w' is {value}, outside 0 to {extent - 1}, for some sizes"
+    assert message == text
 
 
 @pytest.mark.parametrize(
@@ -158,7 +161,7 @@ def test_a_read_without_value_under_one_condition_on_data_is_a_warning(
     ],
 )
 def test_nothing_is_said_of_programs_that_are_right_in_a_call_that_knows_better(statements: str) -> None:
-    assert [found for found in said(statements) if found[0] in ("CF0402", "CF0406", "CF0417")] == []
+    assert [found for found in said(statements) if found[0] in ("CF0402", "CF0406", "CF0417", "CF0418")] == []
 
 
 def test_an_assert_excludes_the_sizes_that_leave_a_local_array() -> None:
@@ -219,7 +222,11 @@ def test_what_is_said_is_so_in_runs_and_what_all_runs_meet_is_said(seed: int) ->
         (nest,) = build(parse_clean(text), DiagnosticSink())
         said = local_faults(nest)
         met = [{fault(nest, n, a, b) for a, b in product((0, 1), repeat=2)} for n in (5, 8, 9)]
-        sure = [*said.out_of_bounds, *(read for read in said.without_value if read.condition is None)]
+        sure = [
+            *said.out_of_bounds,
+            *said.for_some_sizes,
+            *(read for read in said.without_value if read.condition is None),
+        ]
         for places in met:
             assert None not in places or not sure, text
             assert places != {None} or not said.without_value, text
