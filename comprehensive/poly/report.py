@@ -272,7 +272,7 @@ def _done(mode: Mode) -> str:
 
 def _where(nest: Nest, point: Mapping[str, int], words: Words) -> Note:
     shown = {name: value for name, value in point.items() if name not in words.hidden}
-    return Note(f"at {_values(user_values(nest, shown, point))}")
+    return Note(f"at {values_text(user_values(nest, shown, point))}")
 
 
 def _left_for_some_sizes(nest: Nest, left: OutOfBounds, words: Words, sink: DiagnosticSink) -> None:

@@ -10,8 +10,8 @@ What asks whether a loop has a constant number of turns, or how far rows are apa
 
 from __future__ import annotations
 
+from comprehensive.loops.fold import fold
 from comprehensive.loops.ir import Nest
-from comprehensive.loops.rewrite import fold
 from comprehensive.metafork.ast import Binary, Expr, IntLiteral
 from comprehensive.metafork.rewrite import map_expression, map_expressions
 from comprehensive.records import replace
