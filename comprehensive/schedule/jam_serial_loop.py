@@ -101,13 +101,13 @@ def _jammed(nest: Nest, tile: RegisterTile, loop: For, turns: int) -> For | None
 def _counts_up(nest: Nest, loop: For) -> bool:
     """Whether a loop counts from 0 to a number that scalars of the nest say, and nothing leaves it."""
     header = (loop.type, loop.start, loop.relation, loop.step)
-    known = names_read(loop.bound) <= {s.name for s in nest.scalars}
+    known = bool(names_read(loop.bound)) and names_read(loop.bound) <= {s.name for s in nest.scalars}
     return known and header == (ScalarType.INT, ZERO, "<", ONE) and not leaves_loop(loop.body)
 
 
 def _is_long(statement: Stmt) -> bool:
-    """Whether a statement is a loop of more than a few constant steps."""
-    return isinstance(statement, For) and not is_short_nest(statement)
+    """Whether a statement is a loop of more than a few constant steps, or has one in it."""
+    return any(isinstance(s, For) and not is_short_nest(s) for s in statements_in((statement,)))
 
 
 def _are_independent(nest: Nest, loop: For, together: tuple[Stmt, ...], behind: tuple[Stmt, ...]) -> bool:

@@ -33,6 +33,10 @@ TURNS = {
     ),
 }
 LEFT = {
+    "of constant steps": (
+        "for (int h = 0; h < 3; h++) {"
+        " float s = 0; for (int j = 0; j < d; j++) s += x[i*d + j] * y[c*d + j + h]; best += s; }"
+    ),
     "stored": f"float u = w[c]; {SQUARES} s += u; out[(n + 1)*i + c] = s; best = s < best ? s : best;",
     "read again": f"float t0 = best; {SQUARES} best = s + t0;",
     "carried": "for (int j = 0; j < d; j++) best += x[i*d + j] * y[c*d + j]; nearest++;",
