@@ -505,138 +505,8 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) nearest_tile2(
       const int piece_x = slot * (D * (T0 * U0 + 4));
       const int piece_y = slot * (D + 4);
       const int piece_y_1 = slot * (7 * (D + 4));
-      if (__builtin_expect(8 * c_group + 8 <= n, 1)) {
-        if (D <= j_left) {
-          #pragma unroll
-          for (int z = 0; z < D; z++) {
-            float window_x[U0];
-            cf_vectors<4, U0, 4 * T0>(&window_x[0],
-                &shared_x[piece_x + z * (T0 * U0 + 4) + t0 * 4]);
-            float window_y[1];
-            cf_vectors<1, 1, 4>(&window_y[0], &shared_y[piece_y + z]);
-            float window_y_1[7][1];
-            cf_vectors<1, 1, 4>(&window_y_1[0][0], &shared_y_1[piece_y_1 + z]);
-            cf_vectors<1, 1, 4>(&window_y_1[1][0], &shared_y_1[piece_y_1 + D + 4 + z]);
-            cf_vectors<1, 1, 4>(&window_y_1[2][0], &shared_y_1[piece_y_1 + 2 * (D + 4) + z]);
-            cf_vectors<1, 1, 4>(&window_y_1[3][0], &shared_y_1[piece_y_1 + 3 * (D + 4) + z]);
-            cf_vectors<1, 1, 4>(&window_y_1[4][0], &shared_y_1[piece_y_1 + 4 * (D + 4) + z]);
-            cf_vectors<1, 1, 4>(&window_y_1[5][0], &shared_y_1[piece_y_1 + 5 * (D + 4) + z]);
-            cf_vectors<1, 1, 4>(&window_y_1[6][0], &shared_y_1[piece_y_1 + 6 * (D + 4) + z]);
-            #pragma unroll
-            for (int r0 = 0; r0 < U0; r0++)
-#line 11 "nearest.mf"
-              s_0[r0] += (window_x[r0] - window_y[0]) * (window_x[r0] - window_y[0]);
-#line "nearest.cu"
-            #pragma unroll
-            for (int r0 = 0; r0 < U0; r0++)
-#line 11 "nearest.mf"
-              s_1[r0] = s_1[r0]
-                  + (window_x[r0] - window_y_1[0][0]) * (window_x[r0] - window_y_1[0][0]);
-#line "nearest.cu"
-            #pragma unroll
-            for (int r0 = 0; r0 < U0; r0++)
-#line 11 "nearest.mf"
-              s_2[r0] = s_2[r0]
-                  + (window_x[r0] - window_y_1[1][0]) * (window_x[r0] - window_y_1[1][0]);
-#line "nearest.cu"
-            #pragma unroll
-            for (int r0 = 0; r0 < U0; r0++)
-#line 11 "nearest.mf"
-              s_3[r0] = s_3[r0]
-                  + (window_x[r0] - window_y_1[2][0]) * (window_x[r0] - window_y_1[2][0]);
-#line "nearest.cu"
-            #pragma unroll
-            for (int r0 = 0; r0 < U0; r0++)
-#line 11 "nearest.mf"
-              s_4[r0] = s_4[r0]
-                  + (window_x[r0] - window_y_1[3][0]) * (window_x[r0] - window_y_1[3][0]);
-#line "nearest.cu"
-            #pragma unroll
-            for (int r0 = 0; r0 < U0; r0++)
-#line 11 "nearest.mf"
-              s_5[r0] = s_5[r0]
-                  + (window_x[r0] - window_y_1[4][0]) * (window_x[r0] - window_y_1[4][0]);
-#line "nearest.cu"
-            #pragma unroll
-            for (int r0 = 0; r0 < U0; r0++)
-#line 11 "nearest.mf"
-              s_6[r0] = s_6[r0]
-                  + (window_x[r0] - window_y_1[5][0]) * (window_x[r0] - window_y_1[5][0]);
-#line "nearest.cu"
-            #pragma unroll
-            for (int r0 = 0; r0 < U0; r0++)
-#line 11 "nearest.mf"
-              s_7[r0] = s_7[r0]
-                  + (window_x[r0] - window_y_1[6][0]) * (window_x[r0] - window_y_1[6][0]);
-          }
-        } else {
-#line "nearest.cu"
-          for (int z = 0; z < j_left; z++) {
-            float window_x[U0];
-            cf_vectors<4, U0, 4 * T0>(&window_x[0],
-                &shared_x[piece_x + z * (T0 * U0 + 4) + t0 * 4]);
-            float window_y[1];
-            cf_vectors<1, 1, 4>(&window_y[0], &shared_y[piece_y + z]);
-            float window_y_1[7][1];
-            cf_vectors<1, 1, 4>(&window_y_1[0][0], &shared_y_1[piece_y_1 + z]);
-            cf_vectors<1, 1, 4>(&window_y_1[1][0], &shared_y_1[piece_y_1 + D + 4 + z]);
-            cf_vectors<1, 1, 4>(&window_y_1[2][0], &shared_y_1[piece_y_1 + 2 * (D + 4) + z]);
-            cf_vectors<1, 1, 4>(&window_y_1[3][0], &shared_y_1[piece_y_1 + 3 * (D + 4) + z]);
-            cf_vectors<1, 1, 4>(&window_y_1[4][0], &shared_y_1[piece_y_1 + 4 * (D + 4) + z]);
-            cf_vectors<1, 1, 4>(&window_y_1[5][0], &shared_y_1[piece_y_1 + 5 * (D + 4) + z]);
-            cf_vectors<1, 1, 4>(&window_y_1[6][0], &shared_y_1[piece_y_1 + 6 * (D + 4) + z]);
-            #pragma unroll
-            for (int r0 = 0; r0 < U0; r0++)
-#line 11 "nearest.mf"
-              s_0[r0] += (window_x[r0] - window_y[0]) * (window_x[r0] - window_y[0]);
-#line "nearest.cu"
-            #pragma unroll
-            for (int r0 = 0; r0 < U0; r0++)
-#line 11 "nearest.mf"
-              s_1[r0] = s_1[r0]
-                  + (window_x[r0] - window_y_1[0][0]) * (window_x[r0] - window_y_1[0][0]);
-#line "nearest.cu"
-            #pragma unroll
-            for (int r0 = 0; r0 < U0; r0++)
-#line 11 "nearest.mf"
-              s_2[r0] = s_2[r0]
-                  + (window_x[r0] - window_y_1[1][0]) * (window_x[r0] - window_y_1[1][0]);
-#line "nearest.cu"
-            #pragma unroll
-            for (int r0 = 0; r0 < U0; r0++)
-#line 11 "nearest.mf"
-              s_3[r0] = s_3[r0]
-                  + (window_x[r0] - window_y_1[2][0]) * (window_x[r0] - window_y_1[2][0]);
-#line "nearest.cu"
-            #pragma unroll
-            for (int r0 = 0; r0 < U0; r0++)
-#line 11 "nearest.mf"
-              s_4[r0] = s_4[r0]
-                  + (window_x[r0] - window_y_1[3][0]) * (window_x[r0] - window_y_1[3][0]);
-#line "nearest.cu"
-            #pragma unroll
-            for (int r0 = 0; r0 < U0; r0++)
-#line 11 "nearest.mf"
-              s_5[r0] = s_5[r0]
-                  + (window_x[r0] - window_y_1[4][0]) * (window_x[r0] - window_y_1[4][0]);
-#line "nearest.cu"
-            #pragma unroll
-            for (int r0 = 0; r0 < U0; r0++)
-#line 11 "nearest.mf"
-              s_6[r0] = s_6[r0]
-                  + (window_x[r0] - window_y_1[5][0]) * (window_x[r0] - window_y_1[5][0]);
-#line "nearest.cu"
-            #pragma unroll
-            for (int r0 = 0; r0 < U0; r0++)
-#line 11 "nearest.mf"
-              s_7[r0] = s_7[r0]
-                  + (window_x[r0] - window_y_1[6][0]) * (window_x[r0] - window_y_1[6][0]);
-          }
-        }
-      } else if (D <= j_left) {
-#line "nearest.cu"
-        #pragma unroll
-        for (int z = 0; z < D; z++) {
+      if (__builtin_expect(8 * c_group + 8 <= n, 1))
+        for (int z = 0; z < j_left; z++) {
           float window_x[U0];
           cf_vectors<4, U0, 4 * T0>(&window_x[0], &shared_x[piece_x + z * (T0 * U0 + 4) + t0 * 4]);
           float window_y[1];
@@ -657,53 +527,46 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) nearest_tile2(
           #pragma unroll
           for (int r0 = 0; r0 < U0; r0++)
 #line 11 "nearest.mf"
-            s_1[r0] = 8 * c_group + 1 < n
-                ? s_1[r0] + (window_x[r0] - window_y_1[0][0]) * (window_x[r0] - window_y_1[0][0])
-                : s_1[r0];
+            s_1[r0] = s_1[r0]
+                + (window_x[r0] - window_y_1[0][0]) * (window_x[r0] - window_y_1[0][0]);
 #line "nearest.cu"
           #pragma unroll
           for (int r0 = 0; r0 < U0; r0++)
 #line 11 "nearest.mf"
-            s_2[r0] = 8 * c_group + 2 < n
-                ? s_2[r0] + (window_x[r0] - window_y_1[1][0]) * (window_x[r0] - window_y_1[1][0])
-                : s_2[r0];
+            s_2[r0] = s_2[r0]
+                + (window_x[r0] - window_y_1[1][0]) * (window_x[r0] - window_y_1[1][0]);
 #line "nearest.cu"
           #pragma unroll
           for (int r0 = 0; r0 < U0; r0++)
 #line 11 "nearest.mf"
-            s_3[r0] = 8 * c_group + 3 < n
-                ? s_3[r0] + (window_x[r0] - window_y_1[2][0]) * (window_x[r0] - window_y_1[2][0])
-                : s_3[r0];
+            s_3[r0] = s_3[r0]
+                + (window_x[r0] - window_y_1[2][0]) * (window_x[r0] - window_y_1[2][0]);
 #line "nearest.cu"
           #pragma unroll
           for (int r0 = 0; r0 < U0; r0++)
 #line 11 "nearest.mf"
-            s_4[r0] = 8 * c_group + 4 < n
-                ? s_4[r0] + (window_x[r0] - window_y_1[3][0]) * (window_x[r0] - window_y_1[3][0])
-                : s_4[r0];
+            s_4[r0] = s_4[r0]
+                + (window_x[r0] - window_y_1[3][0]) * (window_x[r0] - window_y_1[3][0]);
 #line "nearest.cu"
           #pragma unroll
           for (int r0 = 0; r0 < U0; r0++)
 #line 11 "nearest.mf"
-            s_5[r0] = 8 * c_group + 5 < n
-                ? s_5[r0] + (window_x[r0] - window_y_1[4][0]) * (window_x[r0] - window_y_1[4][0])
-                : s_5[r0];
+            s_5[r0] = s_5[r0]
+                + (window_x[r0] - window_y_1[4][0]) * (window_x[r0] - window_y_1[4][0]);
 #line "nearest.cu"
           #pragma unroll
           for (int r0 = 0; r0 < U0; r0++)
 #line 11 "nearest.mf"
-            s_6[r0] = 8 * c_group + 6 < n
-                ? s_6[r0] + (window_x[r0] - window_y_1[5][0]) * (window_x[r0] - window_y_1[5][0])
-                : s_6[r0];
+            s_6[r0] = s_6[r0]
+                + (window_x[r0] - window_y_1[5][0]) * (window_x[r0] - window_y_1[5][0]);
 #line "nearest.cu"
           #pragma unroll
           for (int r0 = 0; r0 < U0; r0++)
 #line 11 "nearest.mf"
-            s_7[r0] = 8 * c_group + 7 < n
-                ? s_7[r0] + (window_x[r0] - window_y_1[6][0]) * (window_x[r0] - window_y_1[6][0])
-                : s_7[r0];
+            s_7[r0] = s_7[r0]
+                + (window_x[r0] - window_y_1[6][0]) * (window_x[r0] - window_y_1[6][0]);
         }
-      } else {
+      else
 #line "nearest.cu"
         for (int z = 0; z < j_left; z++) {
           float window_x[U0];
@@ -772,7 +635,6 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) nearest_tile2(
                 ? s_7[r0] + (window_x[r0] - window_y_1[6][0]) * (window_x[r0] - window_y_1[6][0])
                 : s_7[r0];
         }
-      }
 #line "nearest.cu"
       slot = slot + 1 == S ? 0 : slot + 1;
     }
@@ -1089,250 +951,8 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) nearest_tile3(
       const int piece_x = slot * (D * (T0 * U0 + 4));
       const int piece_y = slot * (D + 4);
       const int piece_y_1 = slot * (15 * (D + 4));
-      if (__builtin_expect(16 * c_group + 16 <= n, 1)) {
-        if (D <= j_left) {
-          #pragma unroll
-          for (int z = 0; z < D; z++) {
-            float window_x[U0];
-            cf_vectors<4, U0, 4 * T0>(&window_x[0],
-                &shared_x[piece_x + z * (T0 * U0 + 4) + t0 * 4]);
-            float window_y[1];
-            cf_vectors<1, 1, 4>(&window_y[0], &shared_y[piece_y + z]);
-            float window_y_1[15][1];
-            cf_vectors<1, 1, 4>(&window_y_1[0][0], &shared_y_1[piece_y_1 + z]);
-            cf_vectors<1, 1, 4>(&window_y_1[1][0], &shared_y_1[piece_y_1 + D + 4 + z]);
-            cf_vectors<1, 1, 4>(&window_y_1[2][0], &shared_y_1[piece_y_1 + 2 * (D + 4) + z]);
-            cf_vectors<1, 1, 4>(&window_y_1[3][0], &shared_y_1[piece_y_1 + 3 * (D + 4) + z]);
-            cf_vectors<1, 1, 4>(&window_y_1[4][0], &shared_y_1[piece_y_1 + 4 * (D + 4) + z]);
-            cf_vectors<1, 1, 4>(&window_y_1[5][0], &shared_y_1[piece_y_1 + 5 * (D + 4) + z]);
-            cf_vectors<1, 1, 4>(&window_y_1[6][0], &shared_y_1[piece_y_1 + 6 * (D + 4) + z]);
-            cf_vectors<1, 1, 4>(&window_y_1[7][0], &shared_y_1[piece_y_1 + 7 * (D + 4) + z]);
-            cf_vectors<1, 1, 4>(&window_y_1[8][0], &shared_y_1[piece_y_1 + 8 * (D + 4) + z]);
-            cf_vectors<1, 1, 4>(&window_y_1[9][0], &shared_y_1[piece_y_1 + 9 * (D + 4) + z]);
-            cf_vectors<1, 1, 4>(&window_y_1[10][0], &shared_y_1[piece_y_1 + 10 * (D + 4) + z]);
-            cf_vectors<1, 1, 4>(&window_y_1[11][0], &shared_y_1[piece_y_1 + 11 * (D + 4) + z]);
-            cf_vectors<1, 1, 4>(&window_y_1[12][0], &shared_y_1[piece_y_1 + 12 * (D + 4) + z]);
-            cf_vectors<1, 1, 4>(&window_y_1[13][0], &shared_y_1[piece_y_1 + 13 * (D + 4) + z]);
-            cf_vectors<1, 1, 4>(&window_y_1[14][0], &shared_y_1[piece_y_1 + 14 * (D + 4) + z]);
-            #pragma unroll
-            for (int r0 = 0; r0 < U0; r0++)
-#line 11 "nearest.mf"
-              s_0[r0] += (window_x[r0] - window_y[0]) * (window_x[r0] - window_y[0]);
-#line "nearest.cu"
-            #pragma unroll
-            for (int r0 = 0; r0 < U0; r0++)
-#line 11 "nearest.mf"
-              s_1[r0] = s_1[r0]
-                  + (window_x[r0] - window_y_1[0][0]) * (window_x[r0] - window_y_1[0][0]);
-#line "nearest.cu"
-            #pragma unroll
-            for (int r0 = 0; r0 < U0; r0++)
-#line 11 "nearest.mf"
-              s_2[r0] = s_2[r0]
-                  + (window_x[r0] - window_y_1[1][0]) * (window_x[r0] - window_y_1[1][0]);
-#line "nearest.cu"
-            #pragma unroll
-            for (int r0 = 0; r0 < U0; r0++)
-#line 11 "nearest.mf"
-              s_3[r0] = s_3[r0]
-                  + (window_x[r0] - window_y_1[2][0]) * (window_x[r0] - window_y_1[2][0]);
-#line "nearest.cu"
-            #pragma unroll
-            for (int r0 = 0; r0 < U0; r0++)
-#line 11 "nearest.mf"
-              s_4[r0] = s_4[r0]
-                  + (window_x[r0] - window_y_1[3][0]) * (window_x[r0] - window_y_1[3][0]);
-#line "nearest.cu"
-            #pragma unroll
-            for (int r0 = 0; r0 < U0; r0++)
-#line 11 "nearest.mf"
-              s_5[r0] = s_5[r0]
-                  + (window_x[r0] - window_y_1[4][0]) * (window_x[r0] - window_y_1[4][0]);
-#line "nearest.cu"
-            #pragma unroll
-            for (int r0 = 0; r0 < U0; r0++)
-#line 11 "nearest.mf"
-              s_6[r0] = s_6[r0]
-                  + (window_x[r0] - window_y_1[5][0]) * (window_x[r0] - window_y_1[5][0]);
-#line "nearest.cu"
-            #pragma unroll
-            for (int r0 = 0; r0 < U0; r0++)
-#line 11 "nearest.mf"
-              s_7[r0] = s_7[r0]
-                  + (window_x[r0] - window_y_1[6][0]) * (window_x[r0] - window_y_1[6][0]);
-#line "nearest.cu"
-            #pragma unroll
-            for (int r0 = 0; r0 < U0; r0++)
-#line 11 "nearest.mf"
-              s_8[r0] = s_8[r0]
-                  + (window_x[r0] - window_y_1[7][0]) * (window_x[r0] - window_y_1[7][0]);
-#line "nearest.cu"
-            #pragma unroll
-            for (int r0 = 0; r0 < U0; r0++)
-#line 11 "nearest.mf"
-              s_9[r0] = s_9[r0]
-                  + (window_x[r0] - window_y_1[8][0]) * (window_x[r0] - window_y_1[8][0]);
-#line "nearest.cu"
-            #pragma unroll
-            for (int r0 = 0; r0 < U0; r0++)
-#line 11 "nearest.mf"
-              s_10[r0] = s_10[r0]
-                  + (window_x[r0] - window_y_1[9][0]) * (window_x[r0] - window_y_1[9][0]);
-#line "nearest.cu"
-            #pragma unroll
-            for (int r0 = 0; r0 < U0; r0++)
-#line 11 "nearest.mf"
-              s_11[r0] = s_11[r0]
-                  + (window_x[r0] - window_y_1[10][0]) * (window_x[r0] - window_y_1[10][0]);
-#line "nearest.cu"
-            #pragma unroll
-            for (int r0 = 0; r0 < U0; r0++)
-#line 11 "nearest.mf"
-              s_12[r0] = s_12[r0]
-                  + (window_x[r0] - window_y_1[11][0]) * (window_x[r0] - window_y_1[11][0]);
-#line "nearest.cu"
-            #pragma unroll
-            for (int r0 = 0; r0 < U0; r0++)
-#line 11 "nearest.mf"
-              s_13[r0] = s_13[r0]
-                  + (window_x[r0] - window_y_1[12][0]) * (window_x[r0] - window_y_1[12][0]);
-#line "nearest.cu"
-            #pragma unroll
-            for (int r0 = 0; r0 < U0; r0++)
-#line 11 "nearest.mf"
-              s_14[r0] = s_14[r0]
-                  + (window_x[r0] - window_y_1[13][0]) * (window_x[r0] - window_y_1[13][0]);
-#line "nearest.cu"
-            #pragma unroll
-            for (int r0 = 0; r0 < U0; r0++)
-#line 11 "nearest.mf"
-              s_15[r0] = s_15[r0]
-                  + (window_x[r0] - window_y_1[14][0]) * (window_x[r0] - window_y_1[14][0]);
-          }
-        } else {
-#line "nearest.cu"
-          for (int z = 0; z < j_left; z++) {
-            float window_x[U0];
-            cf_vectors<4, U0, 4 * T0>(&window_x[0],
-                &shared_x[piece_x + z * (T0 * U0 + 4) + t0 * 4]);
-            float window_y[1];
-            cf_vectors<1, 1, 4>(&window_y[0], &shared_y[piece_y + z]);
-            float window_y_1[15][1];
-            cf_vectors<1, 1, 4>(&window_y_1[0][0], &shared_y_1[piece_y_1 + z]);
-            cf_vectors<1, 1, 4>(&window_y_1[1][0], &shared_y_1[piece_y_1 + D + 4 + z]);
-            cf_vectors<1, 1, 4>(&window_y_1[2][0], &shared_y_1[piece_y_1 + 2 * (D + 4) + z]);
-            cf_vectors<1, 1, 4>(&window_y_1[3][0], &shared_y_1[piece_y_1 + 3 * (D + 4) + z]);
-            cf_vectors<1, 1, 4>(&window_y_1[4][0], &shared_y_1[piece_y_1 + 4 * (D + 4) + z]);
-            cf_vectors<1, 1, 4>(&window_y_1[5][0], &shared_y_1[piece_y_1 + 5 * (D + 4) + z]);
-            cf_vectors<1, 1, 4>(&window_y_1[6][0], &shared_y_1[piece_y_1 + 6 * (D + 4) + z]);
-            cf_vectors<1, 1, 4>(&window_y_1[7][0], &shared_y_1[piece_y_1 + 7 * (D + 4) + z]);
-            cf_vectors<1, 1, 4>(&window_y_1[8][0], &shared_y_1[piece_y_1 + 8 * (D + 4) + z]);
-            cf_vectors<1, 1, 4>(&window_y_1[9][0], &shared_y_1[piece_y_1 + 9 * (D + 4) + z]);
-            cf_vectors<1, 1, 4>(&window_y_1[10][0], &shared_y_1[piece_y_1 + 10 * (D + 4) + z]);
-            cf_vectors<1, 1, 4>(&window_y_1[11][0], &shared_y_1[piece_y_1 + 11 * (D + 4) + z]);
-            cf_vectors<1, 1, 4>(&window_y_1[12][0], &shared_y_1[piece_y_1 + 12 * (D + 4) + z]);
-            cf_vectors<1, 1, 4>(&window_y_1[13][0], &shared_y_1[piece_y_1 + 13 * (D + 4) + z]);
-            cf_vectors<1, 1, 4>(&window_y_1[14][0], &shared_y_1[piece_y_1 + 14 * (D + 4) + z]);
-            #pragma unroll
-            for (int r0 = 0; r0 < U0; r0++)
-#line 11 "nearest.mf"
-              s_0[r0] += (window_x[r0] - window_y[0]) * (window_x[r0] - window_y[0]);
-#line "nearest.cu"
-            #pragma unroll
-            for (int r0 = 0; r0 < U0; r0++)
-#line 11 "nearest.mf"
-              s_1[r0] = s_1[r0]
-                  + (window_x[r0] - window_y_1[0][0]) * (window_x[r0] - window_y_1[0][0]);
-#line "nearest.cu"
-            #pragma unroll
-            for (int r0 = 0; r0 < U0; r0++)
-#line 11 "nearest.mf"
-              s_2[r0] = s_2[r0]
-                  + (window_x[r0] - window_y_1[1][0]) * (window_x[r0] - window_y_1[1][0]);
-#line "nearest.cu"
-            #pragma unroll
-            for (int r0 = 0; r0 < U0; r0++)
-#line 11 "nearest.mf"
-              s_3[r0] = s_3[r0]
-                  + (window_x[r0] - window_y_1[2][0]) * (window_x[r0] - window_y_1[2][0]);
-#line "nearest.cu"
-            #pragma unroll
-            for (int r0 = 0; r0 < U0; r0++)
-#line 11 "nearest.mf"
-              s_4[r0] = s_4[r0]
-                  + (window_x[r0] - window_y_1[3][0]) * (window_x[r0] - window_y_1[3][0]);
-#line "nearest.cu"
-            #pragma unroll
-            for (int r0 = 0; r0 < U0; r0++)
-#line 11 "nearest.mf"
-              s_5[r0] = s_5[r0]
-                  + (window_x[r0] - window_y_1[4][0]) * (window_x[r0] - window_y_1[4][0]);
-#line "nearest.cu"
-            #pragma unroll
-            for (int r0 = 0; r0 < U0; r0++)
-#line 11 "nearest.mf"
-              s_6[r0] = s_6[r0]
-                  + (window_x[r0] - window_y_1[5][0]) * (window_x[r0] - window_y_1[5][0]);
-#line "nearest.cu"
-            #pragma unroll
-            for (int r0 = 0; r0 < U0; r0++)
-#line 11 "nearest.mf"
-              s_7[r0] = s_7[r0]
-                  + (window_x[r0] - window_y_1[6][0]) * (window_x[r0] - window_y_1[6][0]);
-#line "nearest.cu"
-            #pragma unroll
-            for (int r0 = 0; r0 < U0; r0++)
-#line 11 "nearest.mf"
-              s_8[r0] = s_8[r0]
-                  + (window_x[r0] - window_y_1[7][0]) * (window_x[r0] - window_y_1[7][0]);
-#line "nearest.cu"
-            #pragma unroll
-            for (int r0 = 0; r0 < U0; r0++)
-#line 11 "nearest.mf"
-              s_9[r0] = s_9[r0]
-                  + (window_x[r0] - window_y_1[8][0]) * (window_x[r0] - window_y_1[8][0]);
-#line "nearest.cu"
-            #pragma unroll
-            for (int r0 = 0; r0 < U0; r0++)
-#line 11 "nearest.mf"
-              s_10[r0] = s_10[r0]
-                  + (window_x[r0] - window_y_1[9][0]) * (window_x[r0] - window_y_1[9][0]);
-#line "nearest.cu"
-            #pragma unroll
-            for (int r0 = 0; r0 < U0; r0++)
-#line 11 "nearest.mf"
-              s_11[r0] = s_11[r0]
-                  + (window_x[r0] - window_y_1[10][0]) * (window_x[r0] - window_y_1[10][0]);
-#line "nearest.cu"
-            #pragma unroll
-            for (int r0 = 0; r0 < U0; r0++)
-#line 11 "nearest.mf"
-              s_12[r0] = s_12[r0]
-                  + (window_x[r0] - window_y_1[11][0]) * (window_x[r0] - window_y_1[11][0]);
-#line "nearest.cu"
-            #pragma unroll
-            for (int r0 = 0; r0 < U0; r0++)
-#line 11 "nearest.mf"
-              s_13[r0] = s_13[r0]
-                  + (window_x[r0] - window_y_1[12][0]) * (window_x[r0] - window_y_1[12][0]);
-#line "nearest.cu"
-            #pragma unroll
-            for (int r0 = 0; r0 < U0; r0++)
-#line 11 "nearest.mf"
-              s_14[r0] = s_14[r0]
-                  + (window_x[r0] - window_y_1[13][0]) * (window_x[r0] - window_y_1[13][0]);
-#line "nearest.cu"
-            #pragma unroll
-            for (int r0 = 0; r0 < U0; r0++)
-#line 11 "nearest.mf"
-              s_15[r0] = s_15[r0]
-                  + (window_x[r0] - window_y_1[14][0]) * (window_x[r0] - window_y_1[14][0]);
-          }
-        }
-      } else if (D <= j_left) {
-#line "nearest.cu"
-        #pragma unroll
-        for (int z = 0; z < D; z++) {
+      if (__builtin_expect(16 * c_group + 16 <= n, 1))
+        for (int z = 0; z < j_left; z++) {
           float window_x[U0];
           cf_vectors<4, U0, 4 * T0>(&window_x[0], &shared_x[piece_x + z * (T0 * U0 + 4) + t0 * 4]);
           float window_y[1];
@@ -1361,109 +981,94 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) nearest_tile3(
           #pragma unroll
           for (int r0 = 0; r0 < U0; r0++)
 #line 11 "nearest.mf"
-            s_1[r0] = 16 * c_group + 1 < n
-                ? s_1[r0] + (window_x[r0] - window_y_1[0][0]) * (window_x[r0] - window_y_1[0][0])
-                : s_1[r0];
+            s_1[r0] = s_1[r0]
+                + (window_x[r0] - window_y_1[0][0]) * (window_x[r0] - window_y_1[0][0]);
 #line "nearest.cu"
           #pragma unroll
           for (int r0 = 0; r0 < U0; r0++)
 #line 11 "nearest.mf"
-            s_2[r0] = 16 * c_group + 2 < n
-                ? s_2[r0] + (window_x[r0] - window_y_1[1][0]) * (window_x[r0] - window_y_1[1][0])
-                : s_2[r0];
+            s_2[r0] = s_2[r0]
+                + (window_x[r0] - window_y_1[1][0]) * (window_x[r0] - window_y_1[1][0]);
 #line "nearest.cu"
           #pragma unroll
           for (int r0 = 0; r0 < U0; r0++)
 #line 11 "nearest.mf"
-            s_3[r0] = 16 * c_group + 3 < n
-                ? s_3[r0] + (window_x[r0] - window_y_1[2][0]) * (window_x[r0] - window_y_1[2][0])
-                : s_3[r0];
+            s_3[r0] = s_3[r0]
+                + (window_x[r0] - window_y_1[2][0]) * (window_x[r0] - window_y_1[2][0]);
 #line "nearest.cu"
           #pragma unroll
           for (int r0 = 0; r0 < U0; r0++)
 #line 11 "nearest.mf"
-            s_4[r0] = 16 * c_group + 4 < n
-                ? s_4[r0] + (window_x[r0] - window_y_1[3][0]) * (window_x[r0] - window_y_1[3][0])
-                : s_4[r0];
+            s_4[r0] = s_4[r0]
+                + (window_x[r0] - window_y_1[3][0]) * (window_x[r0] - window_y_1[3][0]);
 #line "nearest.cu"
           #pragma unroll
           for (int r0 = 0; r0 < U0; r0++)
 #line 11 "nearest.mf"
-            s_5[r0] = 16 * c_group + 5 < n
-                ? s_5[r0] + (window_x[r0] - window_y_1[4][0]) * (window_x[r0] - window_y_1[4][0])
-                : s_5[r0];
+            s_5[r0] = s_5[r0]
+                + (window_x[r0] - window_y_1[4][0]) * (window_x[r0] - window_y_1[4][0]);
 #line "nearest.cu"
           #pragma unroll
           for (int r0 = 0; r0 < U0; r0++)
 #line 11 "nearest.mf"
-            s_6[r0] = 16 * c_group + 6 < n
-                ? s_6[r0] + (window_x[r0] - window_y_1[5][0]) * (window_x[r0] - window_y_1[5][0])
-                : s_6[r0];
+            s_6[r0] = s_6[r0]
+                + (window_x[r0] - window_y_1[5][0]) * (window_x[r0] - window_y_1[5][0]);
 #line "nearest.cu"
           #pragma unroll
           for (int r0 = 0; r0 < U0; r0++)
 #line 11 "nearest.mf"
-            s_7[r0] = 16 * c_group + 7 < n
-                ? s_7[r0] + (window_x[r0] - window_y_1[6][0]) * (window_x[r0] - window_y_1[6][0])
-                : s_7[r0];
+            s_7[r0] = s_7[r0]
+                + (window_x[r0] - window_y_1[6][0]) * (window_x[r0] - window_y_1[6][0]);
 #line "nearest.cu"
           #pragma unroll
           for (int r0 = 0; r0 < U0; r0++)
 #line 11 "nearest.mf"
-            s_8[r0] = 16 * c_group + 8 < n
-                ? s_8[r0] + (window_x[r0] - window_y_1[7][0]) * (window_x[r0] - window_y_1[7][0])
-                : s_8[r0];
+            s_8[r0] = s_8[r0]
+                + (window_x[r0] - window_y_1[7][0]) * (window_x[r0] - window_y_1[7][0]);
 #line "nearest.cu"
           #pragma unroll
           for (int r0 = 0; r0 < U0; r0++)
 #line 11 "nearest.mf"
-            s_9[r0] = 16 * c_group + 9 < n
-                ? s_9[r0] + (window_x[r0] - window_y_1[8][0]) * (window_x[r0] - window_y_1[8][0])
-                : s_9[r0];
+            s_9[r0] = s_9[r0]
+                + (window_x[r0] - window_y_1[8][0]) * (window_x[r0] - window_y_1[8][0]);
 #line "nearest.cu"
           #pragma unroll
           for (int r0 = 0; r0 < U0; r0++)
 #line 11 "nearest.mf"
-            s_10[r0] = 16 * c_group + 10 < n
-                ? s_10[r0] + (window_x[r0] - window_y_1[9][0]) * (window_x[r0] - window_y_1[9][0])
-                : s_10[r0];
+            s_10[r0] = s_10[r0]
+                + (window_x[r0] - window_y_1[9][0]) * (window_x[r0] - window_y_1[9][0]);
 #line "nearest.cu"
           #pragma unroll
           for (int r0 = 0; r0 < U0; r0++)
 #line 11 "nearest.mf"
-            s_11[r0] = 16 * c_group + 11 < n
-                ? s_11[r0] + (window_x[r0] - window_y_1[10][0]) * (window_x[r0] - window_y_1[10][0])
-                : s_11[r0];
+            s_11[r0] = s_11[r0]
+                + (window_x[r0] - window_y_1[10][0]) * (window_x[r0] - window_y_1[10][0]);
 #line "nearest.cu"
           #pragma unroll
           for (int r0 = 0; r0 < U0; r0++)
 #line 11 "nearest.mf"
-            s_12[r0] = 16 * c_group + 12 < n
-                ? s_12[r0] + (window_x[r0] - window_y_1[11][0]) * (window_x[r0] - window_y_1[11][0])
-                : s_12[r0];
+            s_12[r0] = s_12[r0]
+                + (window_x[r0] - window_y_1[11][0]) * (window_x[r0] - window_y_1[11][0]);
 #line "nearest.cu"
           #pragma unroll
           for (int r0 = 0; r0 < U0; r0++)
 #line 11 "nearest.mf"
-            s_13[r0] = 16 * c_group + 13 < n
-                ? s_13[r0] + (window_x[r0] - window_y_1[12][0]) * (window_x[r0] - window_y_1[12][0])
-                : s_13[r0];
+            s_13[r0] = s_13[r0]
+                + (window_x[r0] - window_y_1[12][0]) * (window_x[r0] - window_y_1[12][0]);
 #line "nearest.cu"
           #pragma unroll
           for (int r0 = 0; r0 < U0; r0++)
 #line 11 "nearest.mf"
-            s_14[r0] = 16 * c_group + 14 < n
-                ? s_14[r0] + (window_x[r0] - window_y_1[13][0]) * (window_x[r0] - window_y_1[13][0])
-                : s_14[r0];
+            s_14[r0] = s_14[r0]
+                + (window_x[r0] - window_y_1[13][0]) * (window_x[r0] - window_y_1[13][0]);
 #line "nearest.cu"
           #pragma unroll
           for (int r0 = 0; r0 < U0; r0++)
 #line 11 "nearest.mf"
-            s_15[r0] = 16 * c_group + 15 < n
-                ? s_15[r0] + (window_x[r0] - window_y_1[14][0]) * (window_x[r0] - window_y_1[14][0])
-                : s_15[r0];
+            s_15[r0] = s_15[r0]
+                + (window_x[r0] - window_y_1[14][0]) * (window_x[r0] - window_y_1[14][0]);
         }
-      } else {
+      else
 #line "nearest.cu"
         for (int z = 0; z < j_left; z++) {
           float window_x[U0];
@@ -1596,7 +1201,6 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) nearest_tile3(
                 ? s_15[r0] + (window_x[r0] - window_y_1[14][0]) * (window_x[r0] - window_y_1[14][0])
                 : s_15[r0];
         }
-      }
 #line "nearest.cu"
       slot = slot + 1 == S ? 0 : slot + 1;
     }
