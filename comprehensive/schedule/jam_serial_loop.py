@@ -1,4 +1,4 @@
-"""Jam a serial loop: some turns of a loop with another loop in it do that one together, and the rest in order.
+"""Jam serial loop: some turns of a loop with another loop in it do that one together, and the rest in order.
 
 ::
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from comprehensive.algebra import Polynomial
-from comprehensive.counters.occupancy import occupancy_by
+from comprehensive.counters.occupancy import Occupancy
 from comprehensive.counters.shared_words import SharedWords
 from comprehensive.kernel_ir.kernel import Kernel
 from comprehensive.loops.ir import Variant
@@ -47,8 +47,8 @@ def test_slots_are_counted_for_whole_warps_of_threads() -> None:
     assert counter.evaluate(DEMOTED) == Evaluation(own + 3 * b + 93, "upper bound")
     for threads in (1, 31, 32, 33, 256):
         assert 3 * threads + 93 >= 3 * 32 * -(-threads // 32)
-    hidden = occupancy_by("shared_memory", shared_words=counter).evaluate(DEMOTED)
-    assert hidden != occupancy_by("shared_memory").evaluate(CACHED)
+    hidden = Occupancy("shared_memory", shared_words=counter).evaluate(DEMOTED)
+    assert hidden != Occupancy("shared_memory").evaluate(CACHED)
 
 
 def test_the_compiler_is_asked_about_the_kernel_and_its_reason_is_told() -> None:
