@@ -71,7 +71,7 @@ class State(Struct, eq=False):
 
 
 def merged(states: list[State], unknowns: Unknowns) -> list[State]:
-    """As few states as say the same."""
+    """Return states that say the same, any two that can be said as one made one."""
     kept: list[State] = []
     for state in states:
         number = 0

@@ -129,11 +129,12 @@ def _are_independent(nest: Nest, loop: For, together: tuple[Stmt, ...], behind: 
 def _are_the_same(body: Sequence[Stmt], own: Set[str]) -> bool:
     """Whether long loops stand in each other alone, and no names that turns have of their ``own`` bound them."""
     for statement in body:
-        if isinstance(statement, For) and _is_long(statement):
-            header = (statement.start, statement.bound, statement.step)
-            if any(names_read(e) & own for e in header) or not _are_the_same(statement.body, own):
-                return False
-        elif any(_is_long(s) for s in statements_in((statement,))):
+        if not _is_long(statement):
+            continue
+        if not isinstance(statement, For):
+            return False
+        header = (statement.start, statement.bound, statement.step)
+        if any(names_read(e) & own for e in header) or not _are_the_same(statement.body, own):
             return False
     return True
 
