@@ -25,6 +25,8 @@ QUICK = frozenset(
     )
 )
 """Functions of the mathematical library that are one instruction."""
+STRAIGHT = frozenset(("expf", "exp2f", "exp10f", "logf", "log2f", "log10f", "tanhf", "erff", "rsqrtf"))
+"""Slow functions without a path of their own for rare operands (SASS of nvcc 13.0 for sm_90)."""
 
 
 def of_operator(operator: str) -> int:
@@ -40,6 +42,14 @@ def waits_of(operator: str) -> int:
 def of_function(name: str) -> int:
     """Return the instructions of a function."""
     return 1 if name in QUICK else SLOW
+
+
+def branches(operation: str) -> bool:
+    """Return whether an operator or a function has a path of its own for rare operands, behind a branch: what stands
+    behind it is begun when it has been done."""
+    if operation in QUICK or operation in STRAIGHT:
+        return False
+    return operation == "/" or operation.isidentifier()
 
 
 def is_fused(operator: str, operand: Expr) -> bool:

@@ -58,6 +58,8 @@ class Tally:
     """Instructions of the region that wait for each other: of the longest chain so far."""
     repeated: float = 0
     """The instructions that turns which others stand for add to that chain."""
+    begun: int = 0
+    """The instructions of the chain before anything that follows is begun: up to the last branch."""
     _reads_global: bool = False
     """Whether the region reads what the one before has not brought into the first-level cache."""
     _reads_shared: bool = False
@@ -198,7 +200,7 @@ class Tally:
             self._read = {}
         self._reads_global = self._reads_shared = False
         self._waited += (self.chain + self.repeated) * times
-        self.chain = self.repeated = 0
+        self.chain = self.repeated = self.begun = 0
         self._loaded.clear()
 
     def barrier(self, times: float) -> None:

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 import numpy as np
 from msgspec import Struct
 
-from comprehensive.kernel_ir.instructions import is_fused, of_function, of_operator, waits_of
+from comprehensive.kernel_ir.instructions import branches, is_fused, of_function, of_operator, waits_of
 from comprehensive.metafork.ast import Expr
 from comprehensive.model.accesses import Mask, Tally
 from comprehensive.model.depth import LOADED, Data, depth_of, taken_for
@@ -47,7 +47,7 @@ class Arithmetic(Struct, frozen=True):
                 break
         else:
             self._done(of_operator(operator), times, active)
-            found = self._deeper(left[1], right[1], waits_of(operator))
+            found = self._deeper(left[1], right[1], waits_of(operator), branches=branches(operator))
         likes = taken_for(left[1]), taken_for(right[1])
         differ = any(
             isinstance(value, Data) and isinstance(value.like, np.ndarray) for _, value in (left, right)
@@ -59,7 +59,7 @@ class Arithmetic(Struct, frozen=True):
         """Count a function of these values and return its result."""
         instructions = of_function(function)
         self._done(instructions, times, active)
-        return self._deeper(LOADED, max(values, key=depth_of), instructions)
+        return self._deeper(LOADED, max(values, key=depth_of), instructions, branches=branches(function))
 
     def multiplied(self, rows: int, columns: int, element_bytes: int, times: float) -> None:
         """Count some steps of all sums of the warps: an instruction does 16 x 8 of them."""
@@ -71,9 +71,10 @@ class Arithmetic(Struct, frozen=True):
         """One instruction, which has been counted with the product, and waits for the other value as late as that."""
         return self._deeper(Data(max(0, depth_of(product) - 1)), other, 1)
 
-    def _deeper(self, left: Value, right: Value, instructions: int) -> Data:
-        found = Data(max(depth_of(left), depth_of(right)) + instructions)
+    def _deeper(self, left: Value, right: Value, instructions: int, *, branches: bool = False) -> Data:
+        found = Data(max(depth_of(left), depth_of(right), self.tally.begun) + instructions)
         self.tally.chain = max(self.tally.chain, found.depth)
+        self.tally.begun = found.depth if branches else self.tally.begun
         return found
 
     def _done(self, instructions: int, times: float, active: Mask | None) -> None:

@@ -87,6 +87,13 @@ def for_wide_elements(kernel: Kernel, found: Sequence[Instance]) -> tuple[Instan
     return tuple(replace(i, sizes=(*i.sizes[:-1], max(1, i.sizes[-1] // 2))) for i in found)
 
 
+def words_of_step(kernel: Kernel, tile: RegisterTile, sizes: Sequence[int]) -> Fraction:
+    """The words of shared memory that a row of a block has for each of its elements or steps."""
+    (c,) = tile.coordinates
+    rows = sizes[kernel.constants.index(c.threads)]
+    return kernel.shared_words.coefficient(tile.stages, 1).evaluate({c.threads: rows}) / rows
+
+
 def with_room(
     kernel: Kernel, tile: RegisterTile, found: Sequence[Instance], registers: int
 ) -> tuple[Instance, ...]:

@@ -75,7 +75,7 @@ from comprehensive.schedule.recipe import TileKernel
 from comprehensive.schedule.row_layout import ResidentRows, Row
 from comprehensive.schedule.row_statements import RowStatements
 from comprehensive.schedule.vector_steps import VectorSteps
-from comprehensive.schedule.walk_ahead import AHEAD
+from comprehensive.schedule.walk_ahead import MOST_AHEAD
 
 BANKS = 32
 MOST_ROWS = 8
@@ -139,7 +139,7 @@ class RowPhases:
             Binary("==", Binary("%", IntLiteral(MOST_ROWS), Name(c.threads)), ZERO),
             Binary("==", Name(c.each), ONE),
             Binary("==", Binary("%", IntLiteral(MOST_LANES), Name(tile.depth)), ZERO),
-            Binary("==", Binary("%", Name(tile.stages), IntLiteral(AHEAD)), ZERO),
+            Binary("==", Binary("%", Name(tile.stages), IntLiteral(MOST_AHEAD)), ZERO),
         )
 
     def _alignments(self) -> tuple[Alignment, ...]:

@@ -20,6 +20,7 @@ from collections.abc import Callable, Sequence
 from msgspec import Struct
 
 from comprehensive.kernel_ir.terms import constant, counting, product
+from comprehensive.kernel_ir.words import words_per_element
 from comprehensive.metafork.ast import (
     Assign,
     Binary,
@@ -37,8 +38,12 @@ from comprehensive.metafork.ast import (
 from comprehensive.records import replace
 from comprehensive.schedule.context import ZERO, TileContext
 
-AHEAD = 16
-"""Elements in registers, several vectors of 16 bytes."""
+MOST_AHEAD = 16
+"""Elements of a row in registers, several vectors of 16 bytes."""
+LEAST_AHEAD = 4
+WORDS_AHEAD = 32
+"""Words of all rows in registers: with 64 of them a walk along four rows took 17 times the time on an H200, since the
+thread waited for what had been spilled."""
 
 
 class ReadAhead(Struct, frozen=True):
@@ -59,7 +64,8 @@ def walk_ahead(
     """The loop up to ``limit``; ``body`` gives its statements, when told where the elements of the rows are."""
     iterator = Name(loop.iterator)
     first, following, z = (context.name(name) for name in ("first", "next", "z"))
-    all_ = IntLiteral(AHEAD)
+    ahead = _ahead(rows)
+    all_ = IntLiteral(ahead)
     held = [Index(row.registers, (z,)) for row in rows]
     begun = tuple(Assign(element, "=", row.element(z)) for element, row in zip(held, rows, strict=True))
     place = Binary("+", following, z)
@@ -67,8 +73,8 @@ def walk_ahead(
     step = (constant(loop.iterator, Binary("+", first, z)), *body(held), *loads)
     turn = counting(z.identifier, all_, step, unrolled=True)
     # What would be read behind the last whole turn is not there: any other elements do, which nobody uses.
-    is_more = Binary("<", first, Binary("-", limit, IntLiteral(2 * AHEAD - 1)))
-    last = Binary("-", limit, IntLiteral(AHEAD - 1))
+    is_more = Binary("<", first, Binary("-", limit, IntLiteral(2 * ahead - 1)))
+    last = Binary("-", limit, IntLiteral(ahead - 1))
     next_turn = constant(following.identifier, Conditional(is_more, Binary("+", first, all_), ZERO))
     whole = For(ScalarType.INT, first.identifier, ZERO, "<", last, all_, (next_turn, turn), loop.span)
     rest = product([Binary("/", limit, all_), all_])
@@ -77,3 +83,11 @@ def walk_ahead(
         If(Binary("<=", all_, limit), (counting(z.identifier, all_, begun, unrolled=True), whole)),
         replace(loop, start=rest, bound=limit, body=body([row.element(iterator) for row in rows])),
     ]
+
+
+def _ahead(rows: Sequence[ReadAhead]) -> int:
+    """The elements of each row in registers, a power of two."""
+    words, ahead = sum(words_per_element(row.type) for row in rows), MOST_AHEAD
+    while ahead > LEAST_AHEAD and ahead * words > WORDS_AHEAD:
+        ahead //= 2
+    return ahead

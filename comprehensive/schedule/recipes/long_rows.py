@@ -14,13 +14,16 @@ all threads add up, and a tree puts their sums together.
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 from msgspec import Struct
 
+from comprehensive.kernel_ir.instructions import has_slow_path
 from comprehensive.kernel_ir.kernel import Kernel
 from comprehensive.loops.access import names_read
 from comprehensive.loops.ir import Nest, RegisterTile
 from comprehensive.metafork.ast import Index
-from comprehensive.metafork.walk import subexpressions_in
+from comprehensive.metafork.walk import expressions_in, subexpressions_in
 from comprehensive.optimize.protocols import NotApplicable
 from comprehensive.records import replace
 from comprehensive.schedule.accumulate import accumulated
@@ -29,13 +32,16 @@ from comprehensive.schedule.context import TileContext
 from comprehensive.schedule.distribute import Distribution, distribution_of, row_loops
 from comprehensive.schedule.even_loops import with_even_loops
 from comprehensive.schedule.flatten import flattened
-from comprehensive.schedule.instances import Instance, for_wide_elements, table
+from comprehensive.schedule.instances import Instance, for_wide_elements, table, words_of_step
 from comprehensive.schedule.operands import loop_of, loops_of
 from comprehensive.schedule.phases import Parallel, Phase, Pieces
 from comprehensive.schedule.recipe import TileKernel
 from comprehensive.schedule.recipes.resident_rows import is_reduction
 from comprehensive.schedule.row_layout import ResidentRows
 from comprehensive.schedule.row_phases import RowPhases
+
+FEW_WORDS = 2
+"""The words of shared memory for a step of a row, for which blocks of the table fit beside each other."""
 
 
 class LongRows(Struct, frozen=True):
@@ -51,7 +57,7 @@ class LongRows(Struct, frozen=True):
             return None
         if len(tile.alternatives) > 1:
             return NotApplicable("there is a serial loop under a condition")
-        if is_reduction(nest, tile) or _is_product(nest, tile):
+        if _is_product(nest, tile) or (is_reduction(nest, tile) and not _has_slow_steps(tile)):
             return None
         tile = accumulated(nest, flattened(nest, with_inner(even, 1)))
         tile = replace(tile, reassociated=self.in_another_order)
@@ -71,7 +77,21 @@ class LongRows(Struct, frozen=True):
         return RowPhases(context, ResidentRows(context.nest, tile, distribution)).kernel()
 
     def instances(self, kernel: Kernel, tile: RegisterTile) -> tuple[Instance, ...]:
-        return for_wide_elements(kernel, table("long_rows"))
+        """Return the instances of the table, whose pieces are shorter where more values are left for each step."""
+        pieces, lanes = kernel.constants.index(tile.stages), kernel.constants.index(tile.depth)
+
+        def shortened(sizes: tuple[int, ...]) -> tuple[int, ...]:
+            more = max(Fraction(1), words_of_step(kernel, tile, sizes) / FEW_WORDS)
+            length = int(sizes[pieces] / more) // sizes[lanes] * sizes[lanes]
+            return (*sizes[:pieces], length, *sizes[pieces + 1 :])
+
+        found = for_wide_elements(kernel, table("long_rows"))
+        return tuple(Instance(shortened(i.sizes)) for i in found)
+
+
+def _has_slow_steps(tile: RegisterTile) -> bool:
+    """Whether steps wait for themselves, and not for memory: what lanes do of them is worth to be put down."""
+    return any(map(has_slow_path, expressions_in(row_loops(tile.alternatives[0].body))))
 
 
 def _is_product(nest: Nest, tile: RegisterTile) -> bool:

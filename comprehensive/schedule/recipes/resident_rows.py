@@ -30,14 +30,14 @@ from comprehensive.schedule.batch import with_inner
 from comprehensive.schedule.context import TileContext
 from comprehensive.schedule.distribute import distribution_of, row_loops
 from comprehensive.schedule.even_loops import with_even_loops
-from comprehensive.schedule.instances import Instance, for_wide_elements, table
+from comprehensive.schedule.instances import Instance, for_wide_elements, table, words_of_step
 from comprehensive.schedule.operands import loop_of, loops_of, reduction_obstacle
 from comprehensive.schedule.recipe import TileKernel
 from comprehensive.schedule.recipes.rows import Rows
 from comprehensive.schedule.row_layout import ResidentRows
 from comprehensive.schedule.row_numbers import with_row_numbers_inside
 from comprehensive.schedule.row_phases import RowPhases
-from comprehensive.schedule.walk_ahead import AHEAD
+from comprehensive.schedule.walk_ahead import MOST_AHEAD
 
 
 class ResidentLoops(Struct, frozen=True):
@@ -82,14 +82,10 @@ class ResidentLoops(Struct, frozen=True):
 
     def instances(self, kernel: Kernel, tile: RegisterTile) -> tuple[Instance, ...]:
         """Return the instances of the table, whose longest row is in words, shortened for several or wide rows."""
-        (c,) = tile.coordinates
-        words = kernel.shared_words.coefficient(tile.stages, 1)
         place = kernel.constants.index(tile.stages)
-        rows = kernel.constants.index(c.threads)
 
         def longest(sizes: Sequence[int]) -> int:
-            needed = words.evaluate({c.threads: sizes[rows]})
-            return int(sizes[place] * sizes[rows] / needed) // AHEAD * AHEAD
+            return int(sizes[place] / words_of_step(kernel, tile, sizes)) // MOST_AHEAD * MOST_AHEAD
 
         return tuple(
             Instance((*i.sizes[:place], longest(i.sizes), *i.sizes[place + 1 :]))

@@ -400,6 +400,17 @@ def test_a_sum_in_order_waits_for_each_of_its_additions(tmp_path: Path) -> None:
     assert plan.work(instance, 4).step.depth == pytest.approx(256, rel=0.05)
 
 
+@pytest.mark.parametrize(
+    ("value", "waits"), [("expf(a[i][j])", False), ("1 / (1 + a[i][j])", True), ("sqrtf(a[i][j])", True)]
+)
+def test_what_is_behind_the_branch_of_a_slow_operation_waits_for_it(
+    value: str, waits: bool, tmp_path: Path
+) -> None:
+    """The exponential function has none, so that those of several steps are computed at the same time."""
+    plan, instance = _of_rows(tmp_path, value)
+    assert (plan.work(instance, 4).step.depth >= 10 * 256) == waits
+
+
 def test_a_block_takes_as_long_as_the_warp_that_does_most_of_it(tmp_path: Path) -> None:
     """One warp of eight computes; exponentials do not wait for each other, and yet it has to begin all of them."""
     plan, instance = _of_rows(tmp_path, "expf(a[i][j])")

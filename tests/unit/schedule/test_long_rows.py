@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from comprehensive.metafork.ast import Declare, IntLiteral
+from comprehensive.metafork.walk import all_statements_in
 from comprehensive.toolchain.nvcc import Tool
 from tests.examples import quick_of
 from tests.unit.schedule.tile_runs import compilation_of, numbers_of, recipes_of, run_all, warnings_of
@@ -37,7 +39,22 @@ Arrays = dict[str, tuple[tuple[int | str, ...], str]]
 PLANE: Arrays = {"x": (("b", "c", "h"), "f4"), "y": (("b", "c", "h"), "f4")}
 SQUARE: Arrays = {"a": (("m", "n"), "f4"), "y": (("m", "n"), "f4")}
 
+PULL = """float fx = 0, fy = 0; double s = 0;
+      for (int j = 0; j < n; j++) {
+        float dx = x[j] - x[i], dy = a[i][j] - x[i];
+        float r = 1 / sqrtf(dx * dx + dy * dy + 1);
+        fx += r * dx;
+        fy += r * dy;
+        s += r * x[j];
+      }
+      y[i][0] = fx; y[i][1] = fy; y[i][2] = s;"""
+"""A sum whose steps are slow, of which the thread that keeps the order reads four values."""
+
 CASES: dict[str, tuple[str, Arrays]] = {
+    "slow steps, of which one thread reads several values": (
+        ROWS.format(parameters="const float a[m][n], const float x[m + n], float y[m][3]", body=PULL),
+        {"a": (("m", "n"), "f4"), "x": (("m + n",), "f4"), "y": (("m", 3), "f4")},
+    ),
     "batch norm": (
         PLANES.format(
             parameters="const float x[b][c][h], float y[b][c][h], const float g[c]",
@@ -310,9 +327,28 @@ def test_what_decides_early_reads_no_element_behind_it_that_may_not_be_there(x: 
     assert fits or "has to be done in order" in str(reason)
 
 
-def test_a_loop_whose_operands_go_through_shared_memory_is_another_recipes() -> None:
-    body = "float s = 0; for (int j = 0; j < n; j++) s += x[i][j]; y[i] = s;"
-    assert "long rows" not in recipes_of(ROWS.format(parameters=SOME, body=body))
+@pytest.mark.parametrize(
+    ("value", "fits"), [("x[i][j]", False), ("x[i][j] * at[j]", False), ("1 / (x[i][j] + 3)", True)]
+)
+def test_a_loop_whose_operands_go_through_shared_memory_is_another_recipes_unless_its_steps_are_slow(
+    value: str, fits: bool
+) -> None:
+    body = f"float s = 0; for (int j = 0; j < n; j++) s += {value}; y[i] = s;"
+    assert ("long rows" in recipes_of(ROWS.format(parameters=SOME, body=body))) == fits
+
+
+def test_a_thread_that_reads_several_values_of_a_step_has_fewer_steps_in_registers() -> None:
+    """As many words of registers and of shared memory as where it reads two of them."""
+    source, _ = CASES["slow steps, of which one thread reads several values"]
+    (plan,) = compilation_of(source).plan.functions
+    (tiling,) = (t for t in plan.regions[0].tilings if t.recipe == "long rows")
+    ahead = {
+        s.name: s.dims for s in all_statements_in(tiling.kernel.body) if isinstance(s, Declare) and s.dims
+    }
+    assert len(ahead) == 4
+    assert set(ahead.values()) == {(IntLiteral(8),)}
+    lengths = {(sizes["D"], sizes["S"]) for sizes in map(tiling.sizes, tiling.instances)}
+    assert lengths == {(1024, 4096), (256, 2048), (128, 1024), (32, 256)}
 
 
 @pytest.mark.toolchain
