@@ -21,7 +21,7 @@ from comprehensive.metafork.fresh import Namer
 from comprehensive.metafork.printer import print_expr
 from comprehensive.optimize.protocols import Applied, NotApplicable
 from comprehensive.records import replace
-from comprehensive.schedule.collapse_coordinates import collapsed
+from comprehensive.schedule.collapse_coordinates import collapsed, with_lines_joined
 from comprehensive.schedule.cut import cut
 from comprehensive.schedule.joined_members import with_members_joined
 from comprehensive.schedule.operands import serial_loop
@@ -49,6 +49,7 @@ def of_region(
     if atomically_updated(nest):
         return _of_rows(nest, tile, Where.ATOMIC)
     on_a_line = _on_a_line(collapsed(nest, tile))
+    nest, tile = with_lines_joined(nest, tile)
     if in_another_order or nest.in_any_order:
         found = _of_rows(nest, tile, Where.IN_ORDER | Where.IN_ANY_ORDER)
         return (*_with_members(nest, tile, found), *on_a_line)

@@ -18,6 +18,7 @@ from itertools import chain
 
 from comprehensive.algebra import Polynomial
 from comprehensive.algebra.whole import integral_quotient
+from comprehensive.loops.access import names_read
 from comprehensive.loops.integers import ZERO, Ring, addends, sum_of_addends
 from comprehensive.loops.ir import Array, Nest, RegisterTile
 from comprehensive.loops.normalize.counters import at_most
@@ -60,10 +61,29 @@ def collapsed(nest: Nest, tile: RegisterTile) -> tuple[Nest, RegisterTile] | Not
     array = ""
     for first in range(len(tile.coordinates) - 1):
         try:
-            return _Line(nest, tile, first).collapsed()
+            return _Line(nest, tile, first, len(tile.coordinates)).collapsed()
         except _NotOnALineError as error:
             array = str(error)
     return NotApplicable(f"neighbouring points do not have neighbouring elements of '{array}', row by row")
+
+
+def with_lines_joined(nest: Nest, tile: RegisterTile) -> tuple[Nest, RegisterTile]:
+    """Return the tile with those coordinates as one that nothing tells apart, and the nest with arrays of such lines.
+
+    Every element of points with long loops that one of these coordinates leads to lies where their number says, so that
+    there is nothing to lose: ``x[i][s][l] * w[j][l]`` is a product of matrices with rows ``i_s``.
+    """
+    every = (s for body in tile.bodies for s in statements_in(body))
+    if not any(map(_is_long, every)):
+        return nest, tile
+    count = len(tile.coordinates)
+    for first, behind in ((i, k) for i in range(count) for k in range(count, i + 1, -1)):
+        try:
+            found = _Line(nest, tile, first, behind, alone=True).collapsed()
+        except _NotOnALineError:
+            continue
+        return with_lines_joined(*found)
+    return nest, tile
 
 
 def has_rows(limit: Expr, length: Polynomial) -> bool:
@@ -77,11 +97,17 @@ class _NotOnALineError(Exception):
 
 
 class _Line:
-    """The coordinates of a tile from the number ``first`` on as one."""
+    """The coordinates of a tile from the number ``first`` on as one, up to the one before ``behind``.
 
-    def __init__(self, nest: Nest, tile: RegisterTile, first: int) -> None:
-        self._nest, self._tile, self._first = nest, tile, first
-        self._joined = tile.coordinates[first:]
+    With ``alone`` nothing may lead through one of them alone, and no loop along the line.
+    """
+
+    def __init__(
+        self, nest: Nest, tile: RegisterTile, first: int, behind: int, *, alone: bool = False
+    ) -> None:
+        self._nest, self._tile, self._alone = nest, tile, alone
+        self._before, self._behind = tile.coordinates[:first], tile.coordinates[behind:]
+        self._joined = tile.coordinates[first:behind]
         self._names = frozenset(c.name for c in self._joined)
         self._arrays = {a.name: a for a in nest.arrays if a.values is None}
         self._subscripts = Subscripts.of(nest, tile.bodies, {c.name: c.limit for c in tile.coordinates})
@@ -98,7 +124,7 @@ class _Line:
         lines = self._lines()
         limit = self._limit()
         shown = " and ".join(dict.fromkeys(c.shown for c in self._joined))
-        last = replace(self._joined[0], name=self._name, limit=limit, shown=shown)
+        joined = replace(self._joined[0], name=self._name, limit=limit, shown=shown)
         alternatives = tuple(
             replace(alternative, body=self._body(alternative.body, lines))
             for alternative in self._tile.alternatives
@@ -108,7 +134,7 @@ class _Line:
             for a in self._nest.arrays
         )
         conditions = tuple(dict.fromkeys((*self._tile.conditions, *self._demanded, at_most(limit))))
-        coordinates = (*self._tile.coordinates[: self._first], last)
+        coordinates = (*self._before, joined, *self._behind)
         tile = replace(self._tile, coordinates=coordinates, alternatives=alternatives, conditions=conditions)
         return replace(self._nest, arrays=arrays), tile
 
@@ -143,13 +169,23 @@ class _Line:
         """Return the dimensions along which all of the coordinates lead to a reference; None where not all do."""
         read = [self._names & _names_of(s) for s in reference.subscripts]
         if not self._names <= frozenset().union(*read):
+            if self._alone and any(read):
+                raise _NotOnALineError(reference.array)
             return None
         varying = [k for k, names in enumerate(read) if names]
         line = varying[0], varying[-1] + 1
         value = self._value(reference, *line)
-        if value is None or self._names & self._ring.names_in(value - self._number):
+        if value is None or self._apart & self._ring.names_in(value - self._number):
             raise _NotOnALineError(reference.array)
         return line
+
+    @cached_property
+    def _apart(self) -> frozenset[str]:
+        """The names of which the distance of elements from the points may not be a function."""
+        if not self._alone:
+            return self._names
+        declared = (name for body in self._tile.bodies for name in declared_names(body))
+        return self._names.union(declared)
 
     @cached_property
     def _number(self) -> Polynomial:
@@ -189,7 +225,10 @@ class _Line:
             return expression
 
         def changed(expression: Expr) -> Expr:
-            return substitute(map_expression(expression, on_line), self._digits)
+            found = map_expression(expression, on_line)
+            if self._alone and self._names & names_read(found):
+                raise _NotOnALineError(self._name)
+            return substitute(found, self._digits)
 
         def written(place: Name | Index) -> Name | Index:
             found = changed(place)

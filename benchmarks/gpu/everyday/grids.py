@@ -205,6 +205,17 @@ CONVOLUTIONS = (
         operations=lambda q, p, h, w: 18.0 * q * p * h * w,
     ),
     Computation(
+        "conv_1x1",
+        "b q p h w",
+        lambda b, q, p, h, w: {"in": read(b, p, h, w), "k": read(q, p), "out": written(b, q, h, w)},
+        "out",
+        lambda v: v.xp.einsum("bcij,oc->boij", getattr(v, "in"), v.k),
+        tiny=(2, 3, 5, 4, 3),
+        points=((32, 256, 256, 14, 14), (32, 64, 256, 56, 56), (5, 133, 65, 27, 29)),
+        operations=lambda b, q, p, h, w: 2.0 * b * q * p * h * w,
+        threads=lambda b, q, p, h, w: (b * q, h, w),
+    ),
+    Computation(
         "conv_same",
         "q p h w",
         lambda q, p, h, w: {"in": read(p, h, w), "k": read(q, p, 3, 3), "out": written(q, h, w)},

@@ -146,6 +146,16 @@ PRODUCTS = (
         operations=lambda q, m, n, k: 2.0 * q * m * n * k,
     ),
     Computation(
+        "layer_of_tokens",
+        "q t n k",
+        lambda q, t, n, k: {"x": read(q, t, k), "w": read(n, k), "bias": read(n), "y": written(q, t, n)},
+        "y",
+        lambda v: v.x @ v.w.T + v.bias,
+        tiny=(3, 4, 6, 5),
+        points=((64, 16, 1024, 1024), (8, 512, 1024, 1024), (333, 7, 509, 301)),
+        operations=lambda q, t, n, k: 2.0 * q * t * n * k,
+    ),
+    Computation(
         "matmul_double",
         "m n k",
         lambda m, n, k: _product(m, n, k, "float64"),

@@ -200,6 +200,7 @@ CALLS: Mapping[str, Mapping[str, Call]] = {
     "matmul_atb": {"mm": lambda v: torch.mm(v.a.t(), v.b, out=v.c)},
     "aat": {"mm": lambda v: torch.mm(v.a, v.a.t(), out=v.c)},
     "aat_lower": {"mm, where": _lower},
+    "layer_of_tokens": {"linear": lambda v: functional.linear(v.x, v.w, v.bias)},
     "batched": {"bmm": lambda v: torch.bmm(v.a, v.b, out=v.c)},
     "matmul_double": {"mm": lambda v: torch.mm(v.a, v.b, out=v.c)},
     "pairwise": {
@@ -240,6 +241,7 @@ CALLS: Mapping[str, Mapping[str, Call]] = {
     "argmax": {"argmax": lambda v: torch.argmax(v.a, 1)},
     "dot": {"dot": lambda v: torch.dot(v.x, v.y)[None]},
     "conv_layer": {"conv2d": lambda v: functional.conv2d(_in(v)[None], v.k)[0]},
+    "conv_1x1": {"conv2d": lambda v: functional.conv2d(_in(v), v.k[:, :, None, None])},
     "conv_same": {"conv2d": lambda v: functional.conv2d(_in(v)[None], v.k, padding=1)[0]},
     "conv2d": {"conv2d": lambda v: functional.conv2d(_in(v)[None, None], v.f[None, None])[0, 0]},
     "conv2d_turned": {

@@ -6,11 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from comprehensive.loops.ir import Variant
+from comprehensive.loops.ir import Points, Variant
 from comprehensive.loops.normalize import normalize
 from comprehensive.metafork.printer import print_expr, print_stmts
 from comprehensive.optimize.protocols import Applied
+from comprehensive.schedule.alternatives import one_tile
+from comprehensive.schedule.collapse_coordinates import with_lines_joined
 from comprehensive.strategies.tilings import tilings
+from comprehensive.strategies.to_points import points_of
 from tests.laws.nests import nests_of
 from tests.unit.schedule.test_window_product import Arrays
 from tests.unit.schedule.tile_runs import numbers_of, recipes_of, run_all
@@ -109,3 +112,66 @@ def test_a_product_of_negative_limits_has_no_points(tmp_path: Path) -> None:
     assert numbers_of(source, RECIPE)
     runs = [{"h": 2, "w": w, "c": c, "B0": 1, "B1": 1, "B2": 1} for w, c in ((1, 1), (1, 5), (6, 1), (5, 4))]
     run_all(source, {"b": (("2*w*c",), "f4")}, runs, tmp_path)
+
+
+TOKENS = "const float x[h][w][n], const float y[n][c], const float s[c], float b[h][w][c]"
+TOKEN_ARRAYS: Arrays = {
+    "x": (("h*w*n",), "f4"),
+    "y": (("n*c",), "f4"),
+    "s": (("c",), "f4"),
+    "b": (("h*w*c",), "f4"),
+}
+SUM = "{{ float v = s[k]; for (int l = 0; l < n; l++) v += {}; b[i][j][k] = v; }}"
+
+
+def _long(term: str, parameters: str = TOKENS) -> str:
+    return _program(SUM.format(term), parameters).replace("int c,", "int c, int n,")
+
+
+@pytest.mark.parametrize(
+    ("term", "coordinates"),
+    [
+        ("x[i][j][l] * y[l][k]", ["i_j", "k"]),
+        ("x[i][j][n - 1 - l] * y[l][c - 1 - k]", ["i_j", "k"]),
+        ("b[i][j][k] * l", ["i_j_k"]),
+        ("x[i][j][l] * y[l][k] * j", ["i", "j", "k"]),
+        ("x[i][0][l] * y[l][k]", ["i", "j", "k"]),
+        ("x[i][l % w][l] * x[i][j][l] * y[l][k]", ["i", "j", "k"]),
+        ("x[0][(i + j) % w][l] * y[l][k]", ["i", "j", "k"]),
+    ],
+)
+def test_coordinates_of_points_with_long_loops_are_one_where_nothing_tells_them_apart(
+    term: str, coordinates: list[str]
+) -> None:
+    source = _long(term) if coordinates != ["i_j_k"] else _long(term).replace("s[k]", "0")
+    (nest,) = nests_of(source)
+    nest = normalize(nest)
+    found = points_of(nest)
+    assert isinstance(found, Points)
+    nest, tile = one_tile(nest, found)
+    joined, once = with_lines_joined(nest, tile)
+    assert [c.name for c in once.coordinates] == coordinates
+    assert with_lines_joined(joined, once) == (joined, once)
+
+
+def test_a_loop_along_the_line_keeps_its_coordinates() -> None:
+    """A window down the columns would have whole rows between its elements."""
+    source = _long("x[i + l][j][0]", "const float x[h + n][w][1], const float s[c], float b[h][w][c]")
+    (nest,) = nests_of(source)
+    nest = normalize(nest)
+    found = points_of(nest)
+    assert isinstance(found, Points)
+    _, tile = with_lines_joined(*one_tile(nest, found))
+    assert [c.name for c in tile.coordinates] == ["i", "j", "k"]
+
+
+@pytest.mark.parametrize(
+    "term", ["x[i][j][l] * y[l][k]", "x[i][j][n - 1 - l] * y[n - 1 - l][k] + x[i][j][l]"]
+)
+def test_every_point_of_a_product_of_joined_rows_is_as_the_serial_program_has_it(
+    term: str, tmp_path: Path
+) -> None:
+    source = _long(term)
+    assert numbers_of(source, "product")
+    runs = [{**run, "n": n} for run, n in zip(RUNS, (1, 40, 3, 17, 5, 5, 0), strict=True)]
+    run_all(source, TOKEN_ARRAYS, runs, tmp_path)

@@ -13,6 +13,15 @@ KERNEL conv_layer(int q, int p, int h, int w, const float *in, const float *k, f
   out[(o * h + i) * w + j] = sum;
 }
 
+KERNEL conv_1x1(int b, int q, int p, int h, int w, const float *in, const float *k, float *out)
+{
+  const int o = first(), i = middle(), j = last();
+  if (o >= b * q || i >= h || j >= w) return;
+  float sum = 0;
+  for (int c = 0; c < p; c++) sum += in[((o / q * p + c) * h + i) * w + j] * k[o % q * p + c];
+  out[(o * h + i) * w + j] = sum;
+}
+
 KERNEL conv_same(int q, int p, int h, int w, const float *in, const float *k, float *out)
 {
   const int o = first(), i = middle(), j = last();

@@ -82,6 +82,15 @@ KERNEL batched(int q, int m, int n, int k, const float *a, const float *b, float
   c[(p * m + i) * n + j] = sum;
 }
 
+KERNEL layer_of_tokens(int q, int t, int n, int k, const float *x, const float *w, const float *bias, float *y)
+{
+  const int p = first(), i = middle(), j = last();
+  if (p >= q || i >= t || j >= n) return;
+  float sum = bias[j];
+  for (int l = 0; l < k; l++) sum += x[(p * t + i) * k + l] * w[j * k + l];
+  y[(p * t + i) * n + j] = sum;
+}
+
 KERNEL matmul_double(int m, int n, int k, const double *a, const double *b, double *c)
 {
   const int i = middle(), j = last();
