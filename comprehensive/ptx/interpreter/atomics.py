@@ -13,7 +13,7 @@ import numpy as np
 
 from comprehensive.ptx.interpreter import floats, turns
 from comprehensive.ptx.interpreter.access import places_of
-from comprehensive.ptx.interpreter.binding import Action, Binding
+from comprehensive.ptx.interpreter.binding import NOWHERE, Action, Binding
 from comprehensive.ptx.interpreter.faults import Unsupported
 from comprehensive.ptx.interpreter.lanes import Lanes
 from comprehensive.ptx.interpreter.operation import element_of, has, packed
@@ -26,7 +26,7 @@ from comprehensive.ptx.interpreter.values import (
     is_float,
 )
 from comprehensive.ptx.opcodes import Opcode
-from comprehensive.ptx.operands import SINK, Name, Operand, Vector
+from comprehensive.ptx.operands import Operand, Vector
 
 Change = Callable[[Array, Array, list[Array]], Array]
 """Memory, places in it and operands: memory is changed; what each thread has found."""
@@ -52,7 +52,7 @@ def atomic(binding: Binding) -> Action | None:
         raise Unsupported(f"'{opcode.text}'")
     operands = binding.step.instruction.operands
     returns = opcode.base == "atom"
-    to = operands[0] if returns else Name(SINK)
+    to = operands[0] if returns else NOWHERE
     address, *given = operands[1:] if returns else operands
     given = given[: 2 if name == "cas" else 1]
     if opcode.types[-1] == "b128":
@@ -73,19 +73,17 @@ def _narrow(binding: Binding, name: str, to: Operand, address: Operand, given: l
     change = _change(name, type_, opcode)
     memory, dtype, shift = binding.machine.memory, DTYPES[type_], size.bit_length() - 1
     is_plain = type_ == element_of(type_) and not is_float(type_)
-    alone = _ASSOCIATIVE.get(name) if is_plain else None
+    alone = _ASSOCIATIVE.get(name) if is_plain and to == NOWHERE else None
 
     def execute(lanes: Lanes) -> None:
         first, view = places(lanes) >> shift, memory.views[size].view(dtype)
         for element, target in enumerate(targets):
             memory.publish_at(size, first + element, lanes)
             values = [column[element][lanes.at] for column in sources]
-            if target is None and alone is not None:
+            if alone is None:
+                target[lanes.at] = change(view, first + element, values)
+            else:
                 alone.at(view, first + element, values[0])
-                continue
-            old = change(view, first + element, values)
-            if target is not None:
-                target[lanes.at] = old
 
     return execute
 
@@ -131,7 +129,7 @@ def _wide(binding: Binding, name: str, to: Operand, address: Operand, given: lis
     """Return the action of a 128-bit atomic, ``exch`` or ``cas``."""
     if name not in ("exch", "cas"):
         raise Unsupported(f"'{binding.step.instruction.opcode.text}'")
-    target = None if isinstance(to, Name) and to.text == SINK else binding.wide(to)
+    target = np.empty((2, binding.lanes), np.uint64) if to == NOWHERE else binding.wide(to)
     sources = [binding.wide(source) for source in given]
     places = places_of(binding, address, 16, writes=True)
     memory = binding.machine.memory
@@ -147,7 +145,6 @@ def _wide(binding: Binding, name: str, to: Operand, address: Operand, given: lis
         else:
             rows = zip(pairs, values[0], strict=True)
             old = np.stack([turns.scanned(lambda _, b: b, row, where, value) for row, value in rows])
-        if target is not None:
-            target[:, lanes.at] = old
+        target[:, lanes.at] = old
 
     return execute

@@ -28,6 +28,9 @@ from comprehensive.ptx.operands import SINK, Address, Expression, Immediate, Nam
 _PARTED = re.compile(r"([%$]?[A-Za-z_$][\w$]*)\s*\.\s*([xyzwrgba])")
 _ELEMENTS = {"x": 0, "y": 1, "z": 2, "w": 3, "r": 0, "g": 1, "b": 2, "a": 3}
 
+NOWHERE = Name(SINK)
+"""The destination that nobody reads."""
+
 Action = Callable[[Lanes], None]
 """An instruction, ready to be executed for some lanes."""
 
@@ -130,12 +133,12 @@ class Binding:
             arrays.append(self.source(operand, type_))
         return arrays, negated
 
-    def target(self, operand: Operand, type_: str) -> Array | None:
-        """Return the array into which results of an operand go; None for the sink ``_``."""
+    def target(self, operand: Operand, type_: str) -> Array:
+        """Return the array into which results of an operand go, one that nobody reads for the sink ``_``."""
         operand = _joined(operand)
         if isinstance(operand, Name):
-            if operand.text == SINK:
-                return None
+            if operand == NOWHERE:
+                return np.empty(self.lanes, DTYPES[type_])
             element = self._element(operand.text)
             if element is not None:
                 return self.frame.registers.target(element[0], type_, element[1])

@@ -18,7 +18,7 @@ from comprehensive.ptx.interpreter import (
     float_operations,
     integer_operations,
 )
-from comprehensive.ptx.interpreter.binding import Action, Binding, with_negated
+from comprehensive.ptx.interpreter.binding import NOWHERE, Action, Binding, with_negated
 from comprehensive.ptx.interpreter.faults import Unsupported
 from comprehensive.ptx.interpreter.integers import lookup
 from comprehensive.ptx.interpreter.lanes import Lanes
@@ -67,16 +67,16 @@ def _of_three(operation: Operation) -> Operation:
     return Operation((type_,) * 3, operation.results, lambda a, b, c: function(function(a, b), c))
 
 
-def _targets(binding: Binding, operand: Operand, types: tuple[str, ...]) -> list[Array | None]:
+def _targets(binding: Binding, operand: Operand, types: tuple[str, ...]) -> list[Array]:
     if isinstance(operand, Pair):
-        return [binding.target(item, type_) for item, type_ in zip(operand.items, types, strict=True)]
-    if len(types) == 2:
+        items = operand.items
+    else:
         # setp without its second result.
-        return [binding.target(operand, types[0]), None]
-    return [binding.target(operand, types[0])]
+        items = (operand, NOWHERE)[: len(types)]
+    return [binding.target(item, type_) for item, type_ in zip(items, types, strict=True)]
 
 
-def apply(computation: Computation, sources: list[Array], targets: list[Array | None]) -> Action:
+def apply(computation: Computation, sources: list[Array], targets: list[Array]) -> Action:
     """An action for each usual number of sources, so that none is counted while it runs."""
     function = callable_of(computation)
     if len(targets) != 1:
@@ -85,13 +85,10 @@ def apply(computation: Computation, sources: list[Array], targets: list[Array | 
             at = lanes.at
             results = function(*[source[at] for source in sources])
             for target, result in zip(targets, results, strict=True):
-                if target is not None:
-                    target[at] = result
+                target[at] = result
 
         return several
     (target,) = targets
-    if target is None:
-        return lambda lanes: None
     match sources:
         case [a]:
 
@@ -136,16 +133,9 @@ def _move(binding: Binding) -> Action:
     if isinstance(source, Vector):
         return _pack(binding, to, source, type_)
     if type_ == "b128":
-        wide_target, wide_source = binding.wide(to), binding.wide(source)
-
-        def move_wide(lanes: Lanes) -> None:
-            wide_target[:, lanes.at] = wide_source[:, lanes.at]
-
-        return move_wide
+        return apply(_copies, list(binding.wide(source)), list(binding.wide(to)))
     clock = binding.clock(source)
     target = binding.target(to, type_)
-    if target is None:
-        return lambda lanes: None
     if clock is not None:
         machine = binding.machine
 
@@ -153,22 +143,21 @@ def _move(binding: Binding) -> Action:
             target[lanes.at] = machine.clock & (0xFFFFFFFF if clock == "u32" else 0x7FFFFFFFFFFFFFFF)
 
         return read_clock
+    local = _local_address(binding, source)
+    if local is not None:
+        depth, address = local
+        return apply(unary(lambda deep: deep + address), [depth], [target])
+    (array,), negated = binding.sources((source,), (type_,))
+    return apply(np.logical_not if negated else unary(lambda a: a), [array], [target])
+
+
+def _local_address(binding: Binding, source: Operand) -> tuple[Array, np.uint64] | None:
+    """The two parts of the address of a variable that each activation of a function has; None for anything else."""
     depth = binding.frame.depth
     found = binding.address_of(source) if binding.register(source) is None else None
-    if found is not None and found[0].space == "local" and depth is not None:
-        address = np.uint64(found[1])
-
-        def move_address(lanes: Lanes) -> None:
-            target[lanes.at] = depth[lanes.at] + address
-
-        return move_address
-    (array,), negated = binding.sources((source,), (type_,))
-
-    def move(lanes: Lanes) -> None:
-        at = lanes.at
-        target[at] = array[at]
-
-    return apply(np.logical_not, [array], [target]) if negated else move
+    if found is None or found[0].space != "local" or depth is None:
+        return None
+    return depth, np.uint64(found[1])
 
 
 def _move_vector(binding: Binding, to: Operand, source: Operand, type_: str) -> Action:
@@ -191,15 +180,7 @@ def _pack(binding: Binding, to: Operand, source: Vector, type_: str) -> Action:
     """The first element goes to the lowest bits."""
     count = len(source.items)
     if type_ == "b128":
-        wide = binding.wide(to)
-        halves = [binding.source(item, "b64") for item in source.items]
-
-        def pack_wide(lanes: Lanes) -> None:
-            values = [half[lanes.at] for half in halves]
-            for row, value in enumerate(values):
-                wide[row, lanes.at] = value
-
-        return pack_wide
+        return apply(_copies, [binding.source(item, "b64") for item in source.items], list(binding.wide(to)))
     whole = DTYPES[type_]
     part_bits = 8 * whole.itemsize // count
     word = DTYPES[f"b{8 * whole.itemsize}"]
@@ -216,15 +197,8 @@ def _pack(binding: Binding, to: Operand, source: Vector, type_: str) -> Action:
 
 def _unpack(binding: Binding, to: Vector, source: Operand, type_: str) -> Action:
     if type_ == "b128":
-        wide = binding.wide(source)
         targets = [binding.target(item, "b64") for item in to.items]
-
-        def unpack_wide(lanes: Lanes) -> None:
-            for row, target in enumerate(targets):
-                if target is not None:
-                    target[lanes.at] = wide[row, lanes.at]
-
-        return unpack_wide
+        return apply(_copies, list(binding.wide(source)), targets)
     whole = DTYPES[type_]
     part_bits = 8 * whole.itemsize // len(to.items)
     word, part_type = DTYPES[f"b{8 * whole.itemsize}"], f"b{part_bits}"
@@ -250,15 +224,11 @@ def _convert_address(binding: Binding) -> Action:
     begin = np.array(window(_space(opcode)), np.uint64)
     shift = (-begin if "to" in opcode.modifiers else begin).astype(dtype)
     target = binding.target(to, type_)
-    found = binding.address_of(source) if binding.register(source) is None else None
-    depth = binding.frame.depth
-    if found is not None and found[0].space == "local" and depth is not None:
-        address = np.uint64(found[1])
+    local = _local_address(binding, source)
+    if local is not None:
+        depth, address = local
         return apply(unary(lambda deep: deep + address + shift), [depth], [target])
-    array = binding.source(source, type_)
-    if int(begin) == 0:
-        return apply(unary(lambda a: a), [array], [target])
-    return apply(unary(lambda a: a + shift), [array], [target])
+    return apply(unary(lambda a: a + shift), [binding.source(source, type_)], [target])
 
 
 def _is_in_space(binding: Binding) -> Action:

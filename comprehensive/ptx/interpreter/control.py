@@ -444,9 +444,6 @@ def _answer(binding: Binding) -> Answer:
 
     def answer(lanes: Lanes, counts: Array) -> None:
         agreed, arrived = counts
-        if target is not None:
-            target[lanes.at] = (
-                agreed if "popc" in words else (agreed == arrived if "and" in words else agreed > 0)
-            )
+        target[lanes.at] = agreed if "popc" in words else agreed == arrived if "and" in words else agreed > 0
 
     return answer

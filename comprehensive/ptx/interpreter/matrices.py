@@ -82,8 +82,7 @@ def product_of_matrices(binding: Binding) -> Action:
                 total = fused(value(factor, which), value(other, which), total)
             made.append(total)
         for result, total in zip(results, made, strict=True):
-            if result is not None:
-                result[at] = total
+            result[at] = total
 
     return multiply
 
@@ -133,8 +132,7 @@ def load_of_matrices(binding: Binding) -> Action:
                 line, inside = (across, row) if is_turned else (row, across)
                 place = (begins[first + _ROWS * matrix + line] >> 1) + inside
                 found |= memory.read(2, place, lanes).astype(np.uint32) << np.uint32(16 * which)
-            if target is not None:
-                target[at] = found
+            target[at] = found
 
     return load
 

@@ -13,7 +13,7 @@ from collections.abc import Callable
 import numpy as np
 
 from comprehensive.ptx.interpreter.access import places_of
-from comprehensive.ptx.interpreter.binding import Action, Binding
+from comprehensive.ptx.interpreter.binding import NOWHERE, Action, Binding
 from comprehensive.ptx.interpreter.copies import Copies
 from comprehensive.ptx.interpreter.faults import Unsupported
 from comprehensive.ptx.interpreter.lanes import Lanes
@@ -55,10 +55,7 @@ def memory_barrier(binding: Binding, copies: Copies) -> Action | None:
         return _after_copies(binding, copies, operands[0])
     if opcode.base != "mbarrier":
         return None
-    kind = opcode.modifiers[0]
-    if kind in ("arrive", "arrive_drop"):
-        return _arrive(binding, drops=kind == "arrive_drop")
-    build = _BUILDERS.get(kind)
+    build = _BUILDERS.get(opcode.modifiers[0])
     if build is None:
         raise Unsupported(f"'{opcode.text}'")
     return build(binding)
@@ -67,19 +64,20 @@ def memory_barrier(binding: Binding, copies: Copies) -> Action | None:
 def waits(binding: Binding) -> Array | None:
     """The predicate of an instruction that says whether a phase is over; None for others."""
     opcode = binding.step.instruction.opcode
-    if opcode.base == "mbarrier" and opcode.modifiers[0] in ("try_wait", "test_wait"):
-        return binding.target(binding.step.instruction.operands[0], "pred")
+    to = binding.step.instruction.operands[0]
+    if opcode.base == "mbarrier" and opcode.modifiers[0] in ("try_wait", "test_wait") and to != NOWHERE:
+        return binding.target(to, "pred")
     return None
 
 
 def _changed(
-    binding: Binding, operand: Operand, change: Callable[..., int], *numbers: Array
-) -> Callable[..., Array]:
-    """Every lane changes its word in turn; what it has found there."""
+    binding: Binding, operand: Operand, change: Callable[..., int], *numbers: Array, to: Operand = NOWHERE
+) -> Action:
+    """Every lane changes its word in turn; what it has found there goes to an operand."""
     places = places_of(binding, operand, 8, writes=True)
-    memory = binding.machine.memory
+    memory, target = binding.machine.memory, binding.target(to, "b64")
 
-    def execute(lanes: Lanes) -> Array:
+    def execute(lanes: Lanes) -> None:
         view = memory.views[8]
         found = np.empty(lanes.count, np.uint64)
         columns = [number[lanes.at].tolist() for number in numbers]
@@ -87,63 +85,45 @@ def _changed(
             word = int(view[place])
             found[turn] = word
             view[place] = change(word, *(column[turn] for column in columns))
-        return found
+        target[lanes.at] = found
 
     return execute
 
 
 def _initialise(binding: Binding) -> Action:
-    _, count = operands = binding.step.instruction.operands
+    address, count = binding.step.instruction.operands
 
     def begun(_: int, number: int) -> int:
         return packed_state(0, number, number, 0)
 
-    execute = _changed(binding, operands[0], begun, binding.source(count, "u32"))
-
-    def initialise(lanes: Lanes) -> None:
-        execute(lanes)
-
-    return initialise
+    return _changed(binding, address, begun, binding.source(count, "u32"))
 
 
-def _arrive(binding: Binding, *, drops: bool) -> Action:
+def _arrive(binding: Binding) -> Action:
+    """Return the action of arrive or arrive_drop."""
     opcode = binding.step.instruction.opcode
     operands = binding.step.instruction.operands
-    to = None if isinstance(operands[0], Address) else operands[0]
-    address, *rest = operands if to is None else operands[1:]
-    target = None if to is None else binding.target(to, "b64")
+    to, address, *rest = (NOWHERE, *operands) if isinstance(operands[0], Address) else operands
     number = binding.source(rest[0], "u32") if rest else np.broadcast_to(np.uint32(1), binding.lanes)
-    expects = has(opcode, "expect_tx")
+    expects, drops = has(opcode, "expect_tx"), has(opcode, "arrive_drop")
 
     def change(word: int, number: int) -> int:
         if expects:
             return arrived(word, count=1, expects=number, drops=int(drops))
         return arrived(word, count=number, drops=number if drops else 0)
 
-    execute = _changed(binding, address, change, number)
-
-    def arrive(lanes: Lanes) -> None:
-        found = execute(lanes)
-        if target is not None:
-            target[lanes.at] = found
-
-    return arrive
+    return _changed(binding, address, change, number, to=to)
 
 
 def _transfer(binding: Binding) -> Action:
     """Return the action of expect_tx or complete_tx."""
-    operands = binding.step.instruction.operands
+    address, number = binding.step.instruction.operands[:2]
     completes = has(binding.step.instruction.opcode, "complete_tx")
 
     def change(word: int, number: int) -> int:
         return arrived(word, completes=number) if completes else arrived(word, expects=number)
 
-    execute = _changed(binding, operands[0], change, binding.source(operands[1], "u32"))
-
-    def transfer(lanes: Lanes) -> None:
-        execute(lanes)
-
-    return transfer
+    return _changed(binding, address, change, binding.source(number, "u32"))
 
 
 def _after_copies(binding: Binding, copies: Copies, operand: Operand) -> Action:
@@ -169,21 +149,14 @@ def _wait(binding: Binding) -> Action:
     target = binding.target(to, "pred")
     places = places_of(binding, address, 8, writes=False)
     memory = binding.machine.memory
-    if has(opcode, "parity"):
-        parity = binding.source(which, "u32")
-    else:
-        parity = None
-    state = binding.source(which, "b64") if parity is None else None
+    source, shift = (
+        (binding.source(which, "u32"), 0) if has(opcode, "parity") else (binding.source(which, "b64"), 63)
+    )
 
     def wait(lanes: Lanes) -> None:
         now = memory.views[8][places(lanes) >> 3] >> np.uint64(63)
-        if state is not None:
-            before = state[lanes.at] >> np.uint64(63)
-        else:
-            assert parity is not None
-            before = parity[lanes.at].astype(np.uint64) & np.uint64(1)
-        if target is not None:
-            target[lanes.at] = now != before
+        before = source[lanes.at].astype(np.uint64) >> np.uint64(shift) & np.uint64(1)
+        target[lanes.at] = now != before
 
     return wait
 
@@ -193,8 +166,7 @@ def _count(binding: Binding) -> Action:
     target, source = binding.target(to, "b32"), binding.source(state, "b64")
 
     def count(lanes: Lanes) -> None:
-        if target is not None:
-            target[lanes.at] = (source[lanes.at] >> np.uint64(21)) & np.uint64(_FIELD)
+        target[lanes.at] = (source[lanes.at] >> np.uint64(21)) & np.uint64(_FIELD)
 
     return count
 
@@ -210,6 +182,8 @@ def _forget(binding: Binding) -> Action:
 
 
 _BUILDERS: dict[str, Callable[[Binding], Action]] = {
+    "arrive": _arrive,
+    "arrive_drop": _arrive,
     "init": _initialise,
     "inval": _forget,
     "expect_tx": _transfer,

@@ -267,9 +267,3 @@ class Memory:
             mask = windows == number
             places[mask] = self.generic(addresses[mask], width, lanes.where(mask), writes=writes)
         return places
-
-    def places(self, space: str | None, addresses: Array, width: int, lanes: Lanes, *, writes: bool) -> Array:
-        """Return where accesses by a space's addresses are in the array of bytes; None is generic."""
-        if space is None:
-            return self.generic(addresses, width, lanes, writes=writes)
-        return self.spaces[space].places(addresses, width, lanes, writes=writes)

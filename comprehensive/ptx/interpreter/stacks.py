@@ -36,8 +36,7 @@ def stack_change(binding: Binding) -> Action | None:
     if opcode.base == "stacksave":
 
         def save(lanes: Lanes) -> None:
-            if target is not None:
-                target[lanes.at] = top[lanes.at]
+            target[lanes.at] = top[lanes.at]
 
         return save
     size = binding.source(operands[1], type_)
@@ -56,7 +55,6 @@ def stack_change(binding: Binding) -> Action | None:
                 "allow for more with stack_bytes=",
             )
         top[lanes.at] = end
-        if target is not None:
-            target[lanes.at] = begin
+        target[lanes.at] = begin
 
     return allocate

@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from comprehensive.ptx.interpreter.binding import Action, Binding
+from comprehensive.ptx.interpreter.binding import NOWHERE, Action, Binding
 from comprehensive.ptx.interpreter.faults import Unsupported
 from comprehensive.ptx.interpreter.lanes import WARP, Lanes
 from comprehensive.ptx.interpreter.machine import Machine
@@ -44,10 +44,9 @@ def mask_of(binding: Binding) -> Array | None:
     return None
 
 
-def _targets(binding: Binding, operand: Operand) -> tuple[Array | None, Array | None]:
-    if isinstance(operand, Pair):
-        return binding.target(operand.items[0], "b32"), binding.target(operand.items[1], "pred")
-    return binding.target(operand, "b32"), None
+def _targets(binding: Binding, operand: Operand) -> tuple[Array, Array]:
+    value, truth = operand.items if isinstance(operand, Pair) else (operand, NOWHERE)
+    return binding.target(value, "b32"), binding.target(truth, "pred")
 
 
 def _shuffle(binding: Binding) -> Action:
@@ -88,10 +87,8 @@ def _shuffle(binding: Binding) -> Action:
             present = (machine.warp_masks(lanes)[machine.warp_of[at]] >> other.astype(np.uint32)) & _ONE
         if present is not None and not present.all():
             values = np.where(present != 0, values, np.uint32(POISON * 0x01010101))
-        if target is not None:
-            target[at] = values
-        if valid_target is not None:
-            valid_target[at] = valid
+        target[at] = values
+        valid_target[at] = valid
 
     return shuffle
 
@@ -119,8 +116,7 @@ def _vote(binding: Binding) -> Action:
             present = machine.warp_masks(lanes)
             every, some = ballots == present, ballots != 0
             result = {"all": every, "any": some, "uni": every | ~some}[mode or "all"][warps]
-        if target is not None:
-            target[at] = result
+        target[at] = result
 
     return vote
 
@@ -146,11 +142,9 @@ def _match(binding: Binding) -> Action:
         result[order] = masks[groups]
         if in_all:
             same = result == machine.warp_masks(lanes)[warps]
-            if equal_target is not None:
-                equal_target[at] = same
+            equal_target[at] = same
             result = np.where(same, result, np.uint32(0))
-        if target is not None:
-            target[at] = result
+        target[at] = result
 
     return match
 
@@ -177,8 +171,7 @@ def _reduce(binding: Binding) -> Action:
 
     def reduce(lanes: Lanes) -> None:
         result = machine.over_warps(function, source[lanes.at], lanes)
-        if target is not None:
-            target[lanes.at] = result[machine.warp_of[lanes.at]]
+        target[lanes.at] = result[machine.warp_of[lanes.at]]
 
     return reduce
 
@@ -188,8 +181,7 @@ def _active(binding: Binding) -> Action:
     machine = binding.machine
 
     def active(lanes: Lanes) -> None:
-        if target is not None:
-            target[lanes.at] = machine.warp_masks(lanes)[machine.warp_of[lanes.at]]
+        target[lanes.at] = machine.warp_masks(lanes)[machine.warp_of[lanes.at]]
 
     return active
 
@@ -203,10 +195,8 @@ def _elect(binding: Binding) -> Action:
         at = lanes.at
         lane = machine.lane_in_warp[at]
         leaders = machine.over_warps(np.minimum, lane, lanes)[machine.warp_of[at]]
-        if target is not None:
-            target[at] = leaders
-        if chosen_target is not None:
-            chosen_target[at] = lane == leaders
+        target[at] = leaders
+        chosen_target[at] = lane == leaders
 
     return elect
 
