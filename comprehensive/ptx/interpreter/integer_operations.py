@@ -6,6 +6,7 @@ operation_of(opcode("mad.wide.s32"))      # s32, s32, s64 --> s64
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -119,24 +120,25 @@ def _saturated_mad(type_: str) -> Operation:
     return Operation((type_,) * 3, (type_,), function)
 
 
-def multiply_24(opcode: Opcode) -> Operation | None:
-    type_ = opcode.types[-1]
-    high = has(opcode, "hi")
-    if opcode.base == "mul24":
-        return Operation((type_, type_), (type_,), lambda a, b: integers.multiply_24(a, b, high))
+def multiply_add_24(opcode: Opcode) -> Operation | None:
+    type_, high = opcode.types[-1], has(opcode, "hi")
     if has(opcode, "sat"):
         return None
     return Operation((type_,) * 3, (type_,), lambda a, b, c: integers.multiply_24(a, b, high) + c)
 
 
-def _plain(count: int, function: Computation) -> Builder:
-    """Sources and result of one type."""
+def _of(types: str, function: Computation, **words: str) -> Builder:
+    """The function with each keyword true where the instruction has that word; ``T`` is the instruction's type."""
+    sources, result = types.split(" -> ")
 
     def build(opcode: Opcode) -> Operation | None:
         type_ = _type(opcode)
         if type_ is None:
             return None
-        return Operation((type_,) * count, (type_,), packed(function, type_))
+        flags = {keyword: has(opcode, word) for keyword, word in words.items()}
+        call = partial(callable_of(function), **flags) if flags else function
+        of_sources = tuple(type_ if source == "T" else source for source in sources.split())
+        return Operation(of_sources, (type_ if result == "T" else result,), packed(call, type_))
 
     return build
 
@@ -149,67 +151,6 @@ def extremes(opcode: Opcode) -> Operation | None:
     if not has(opcode, "relu"):
         return Operation((type_, type_), (type_,), packed(choose, type_))
     return Operation((type_, type_), (type_,), packed(lambda a, b: np.maximum(choose(a, b), 0), type_))
-
-
-def complement(opcode: Opcode) -> Operation | None:
-    type_ = _type(opcode)
-    return None if type_ is None else Operation((type_,), (type_,), np.invert)
-
-
-def is_zero(opcode: Opcode) -> Operation | None:
-    type_ = opcode.types[-1]
-    dtype = DTYPES[type_]
-    return Operation((type_,), (type_,), unary(lambda a: (a == 0).astype(dtype)))
-
-
-def shift(opcode: Opcode) -> Operation | None:
-    type_ = _type(opcode)
-    if type_ is None:
-        return None
-    function = integers.shift_left if opcode.base == "shl" else integers.shift_right
-    return Operation((type_, "u32"), (type_,), function)
-
-
-def funnel_shift(opcode: Opcode) -> Operation | None:
-    left, clamps = has(opcode, "l"), has(opcode, "clamp")
-    return Operation(
-        ("b32", "b32", "u32"),
-        ("b32",),
-        lambda a, b, c: integers.funnel(a, b, c, left=left, clamps=clamps),
-    )
-
-
-def count_bits(opcode: Opcode) -> Operation | None:
-    function = integers.population if opcode.base == "popc" else integers.leading_zeros
-    return Operation((opcode.types[-1],), ("u32",), function)
-
-
-def reverse(opcode: Opcode) -> Operation | None:
-    return Operation((opcode.types[-1],), (opcode.types[-1],), integers.reversed_bits)
-
-
-def find(opcode: Opcode) -> Operation | None:
-    as_shift = has(opcode, "shiftamt")
-    return Operation(
-        (opcode.types[-1],), ("u32",), unary(lambda a: integers.find_highest(a, as_shift=as_shift))
-    )
-
-
-def field(opcode: Opcode) -> Operation | None:
-    type_ = opcode.types[-1]
-    if opcode.base == "bfe":
-        return Operation((type_, "u32", "u32"), (type_,), integers.extract_field)
-    return Operation((type_, type_, "u32", "u32"), (type_,), integers.insert_field)
-
-
-def mask(opcode: Opcode) -> Operation | None:
-    clamps = has(opcode, "clamp")
-    return Operation(("u32", "u32"), ("u32",), lambda a, b: integers.bit_mask(a, b, clamps=clamps))
-
-
-def extension(opcode: Opcode) -> Operation | None:
-    clamps, type_ = has(opcode, "clamp"), opcode.types[-1]
-    return Operation((type_, "u32"), (type_,), lambda a, b: integers.extend(a, b, clamps=clamps))
 
 
 def permutation(opcode: Opcode) -> Operation | None:
@@ -228,18 +169,6 @@ def dot(opcode: Opcode) -> Operation | None:
     return Operation((a, b, sum_), ("u32",), lambda x, y, z: integers.dot_product_2(x, y, z, *signs, high))
 
 
-def difference(opcode: Opcode) -> Operation | None:
-    return Operation((opcode.types[-1],) * 3, (opcode.types[-1],), integers.absolute_difference)
-
-
-def nth_set(_: Opcode) -> Operation | None:
-    return Operation(("b32", "u32", "s32"), ("u32",), integers.nth_set)
-
-
-def negative(a: Array) -> Array:
-    return -a
-
-
 BUILDERS: dict[str, Builder] = {
     "add": add_or_subtract,
     "sub": add_or_subtract,
@@ -248,33 +177,33 @@ BUILDERS: dict[str, Builder] = {
     "mul": multiply,
     "mad": multiply,
     "madc": multiply,
-    "mul24": multiply_24,
-    "mad24": multiply_24,
-    "div": _plain(2, integers.divide),
-    "rem": _plain(2, integers.remainder),
-    "abs": _plain(1, np.abs),
-    "neg": _plain(1, negative),
+    "mul24": _of("T T -> T", integers.multiply_24, high="hi"),
+    "mad24": multiply_add_24,
+    "div": _of("T T -> T", integers.divide),
+    "rem": _of("T T -> T", integers.remainder),
+    "abs": _of("T -> T", np.abs),
+    "neg": _of("T -> T", np.negative),
     "min": extremes,
     "max": extremes,
-    "and": _plain(2, np.bitwise_and),
-    "or": _plain(2, np.bitwise_or),
-    "xor": _plain(2, np.bitwise_xor),
-    "not": complement,
-    "cnot": is_zero,
-    "shl": shift,
-    "shr": shift,
-    "shf": funnel_shift,
-    "popc": count_bits,
-    "clz": count_bits,
-    "brev": reverse,
-    "bfind": find,
-    "bfe": field,
-    "bfi": field,
-    "bmsk": mask,
-    "szext": extension,
+    "and": _of("T T -> T", np.bitwise_and),
+    "or": _of("T T -> T", np.bitwise_or),
+    "xor": _of("T T -> T", np.bitwise_xor),
+    "not": _of("T -> T", np.invert),
+    "cnot": _of("T -> T", unary(lambda a: (a == 0).astype(a.dtype))),
+    "shl": _of("T u32 -> T", integers.shift_left),
+    "shr": _of("T u32 -> T", integers.shift_right),
+    "shf": _of("b32 b32 u32 -> b32", integers.funnel, left="l", clamps="clamp"),
+    "popc": _of("T -> u32", integers.population),
+    "clz": _of("T -> u32", integers.leading_zeros),
+    "brev": _of("T -> T", integers.reversed_bits),
+    "bfind": _of("T -> u32", integers.find_highest, as_shift="shiftamt"),
+    "bfe": _of("T u32 u32 -> T", integers.extract_field),
+    "bfi": _of("T T u32 u32 -> T", integers.insert_field),
+    "bmsk": _of("u32 u32 -> u32", integers.bit_mask, clamps="clamp"),
+    "szext": _of("T u32 -> T", integers.extend, clamps="clamp"),
     "prmt": permutation,
     "dp4a": dot,
     "dp2a": dot,
-    "sad": difference,
-    "fns": nth_set,
+    "sad": _of("T T T -> T", integers.absolute_difference),
+    "fns": _of("b32 u32 s32 -> u32", integers.nth_set),
 }
