@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from comprehensive.ptx.interpreter.floats import flushed
-from comprehensive.ptx.interpreter.operation import Builder, Operation, element_of, has
+from comprehensive.ptx.interpreter.operation import Builder, Operation, element_of, has, on_elements
 from comprehensive.ptx.interpreter.rounding import widen
 from comprehensive.ptx.interpreter.values import DTYPES, ELEMENT, Array, is_float
 from comprehensive.ptx.opcodes import Opcode
@@ -50,17 +50,17 @@ _COMBINE: dict[str, Relation] = {"and": np.logical_and, "or": np.logical_or, "xo
 
 
 def _relation(opcode: Opcode, type_: str) -> Relation | None:
-    """The comparison that an opcode names, on arrays of a type."""
+    """The comparison that an opcode names, on arrays of a type; of packed ones it compares all elements."""
     element = element_of(type_)
     table = RELATIONS if is_float(element) else _INTEGER
     compare = next((table[word] for word in opcode.modifiers if word in table), None)
     if compare is None:
         return None
     if element == "bf16":
-        return lambda a, b: compare(widen(a, "bf16"), widen(b, "bf16"))
+        return on_elements(lambda a, b: compare(widen(a, "bf16"), widen(b, "bf16")), type_)
     if has(opcode, "ftz"):
-        return lambda a, b: compare(flushed(a, element), flushed(b, element))
-    return compare
+        return on_elements(lambda a, b: compare(flushed(a, element), flushed(b, element)), type_)
+    return on_elements(compare, type_)
 
 
 def _combination(opcode: Opcode) -> Relation | None:
@@ -77,16 +77,10 @@ def set_predicate(opcode: Opcode) -> Operation | None:
     if compare is None:
         return None
     pairs = type_ in ELEMENT
-    element = DTYPES[element_of(type_)]
 
     def function(a: Array, b: Array, *condition: Array) -> tuple[Array, Array]:
-        if pairs:
-            a, b = (np.ascontiguousarray(source).view(element) for source in (a, b))
-            both = compare(a, b)
-            truth, other = both[0::2], both[1::2]
-        else:
-            truth = compare(a, b)
-            other = ~truth
+        found = compare(a, b)
+        truth, other = (found[0::2], found[1::2]) if pairs else (found, ~found)
         if combine is not None:
             truth, other = combine(truth, condition[0]), combine(other, condition[0])
         return truth, other
@@ -111,11 +105,9 @@ def set_value(opcode: Opcode) -> Operation | None:
     yes = np.array(true[element] if is_float(element) else -1).astype(DTYPES[element])
     no = np.array(0, DTYPES[element])
     pairs = type_ in ELEMENT
-    source, whole = DTYPES[element_of(type_)], DTYPES[result]
+    whole = DTYPES[result]
 
     def function(a: Array, b: Array, *condition: Array) -> Array:
-        if pairs:
-            a, b = (np.ascontiguousarray(each).view(source) for each in (a, b))
         truth = compare(a, b)
         if combine is not None:
             truth = combine(truth, np.repeat(condition[0], 2) if pairs else condition[0])

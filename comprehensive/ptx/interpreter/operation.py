@@ -54,17 +54,20 @@ def element_of(type_: str) -> str:
     return ELEMENT.get(type_, type_)
 
 
-def packed(function: Computation, type_: str) -> Callable[..., Array]:
-    """A function on elements as one on pairs of them; unchanged where the type holds but one."""
+def on_elements(function: Computation, type_: str) -> Callable[..., Array]:
+    """A function on elements as one on sources of a type, with a result for each element that these hold."""
     call = callable_of(function)
     if type_ not in ELEMENT:
         return call
-    element, whole = DTYPES[ELEMENT[type_]], DTYPES[type_]
+    element = DTYPES[ELEMENT[type_]]
+    # Halves of a word follow each other in memory: the lower one first.
+    return lambda *sources: call(*(np.ascontiguousarray(source).view(element) for source in sources))
 
-    def on_pairs(*sources: Array) -> Array:
-        # Halves of a word follow each other in memory: the lower one first.
-        return np.ascontiguousarray(
-            call(*(np.ascontiguousarray(source).view(element) for source in sources))
-        ).view(whole)
 
-    return on_pairs
+def packed(function: Computation, type_: str) -> Callable[..., Array]:
+    """A function on elements as one on pairs of them; unchanged where the type holds but one."""
+    call = on_elements(function, type_)
+    if type_ not in ELEMENT:
+        return call
+    whole = DTYPES[type_]
+    return lambda *sources: np.ascontiguousarray(call(*sources)).view(whole)
