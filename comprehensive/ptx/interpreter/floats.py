@@ -18,6 +18,7 @@ from comprehensive.ptx.interpreter.rounding import (
     SMALLEST_NORMAL,
     canonical,
     is_subnormal,
+    moved,
     narrow,
     to_odd,
     two_product,
@@ -96,29 +97,14 @@ def _divided(a: Array, b: Array, mode: str) -> Array:
     finite = np.isfinite(a64) & np.isfinite(b64) & (b64 != 0)
     product = np.where(np.isinf(wide), np.sign(wide) * np.sign(b64) * np.inf, wide * b64)
     side = np.where(finite, np.sign(a64 - product) * np.sign(b64), 0.0)
-    return canonical(_moved(nearest, side, a64 * b64 < 0, mode), "f32")
+    return canonical(moved(nearest, side, a64 * b64 < 0, mode), "f32")
 
 
 def _root(a: Array, mode: str) -> Array:
     nearest = np.sqrt(a)
     wide, a64 = nearest.astype(np.float64), a.astype(np.float64)
     side = np.where(np.isfinite(wide), np.sign(a64 - wide * wide), 0.0)
-    return canonical(_moved(nearest, side, a64 < 0, mode), "f32")
-
-
-def _moved(nearest: Array, side: Array, negative: Array, mode: str) -> Array:
-    """Return the number to which ``mode`` rounds, given the nearest one.
-
-    ``side`` is the sign of the exact result less the nearest.
-    """
-    one = nearest.dtype.type
-    if mode == "rz":
-        mode_side = np.where(negative, 1, -1)
-        target = np.where(negative, np.array(np.inf, one), np.array(-np.inf, one))
-        return np.where(side == mode_side, np.nextafter(nearest, target), nearest)
-    if mode == "rm":
-        return np.where(side < 0, np.nextafter(nearest, one(-np.inf)), nearest)
-    return np.where(side > 0, np.nextafter(nearest, one(np.inf)), nearest)
+    return canonical(moved(nearest, side, a64 < 0, mode), "f32")
 
 
 # --- formats that a double holds with room to spare ----------------------------------------------------------
@@ -233,7 +219,7 @@ def _sum64(a: Array, b: Array, mode: str) -> Array:
     side = np.where(np.isfinite(s), np.sign(e), np.where(np.isfinite(a) & np.isfinite(b), -np.sign(s), 0.0))
     # Near the largest number the error term overflows.
     large = (np.abs(s) > 2.0**1022) & np.isfinite(a) & np.isfinite(b)
-    result = _moved(s, side, s < 0, mode)
+    result = moved(s, side, s < 0, mode)
     if large.any():
         one = np.ones(1)
         result[large] = exact.each(exact.fma, mode, a[large], one, b[large])

@@ -18,6 +18,7 @@ CANONICAL = {"f32": 0x7FFFFFFF, "f16": 0x7FFF, "bf16": 0x7FFF}
 
 SMALLEST_NORMAL = {"f32": 2.0**-126, "f16": 2.0**-14}
 _PRECISION = {"f32": 24, "f16": 11}
+_TOWARDS = {"rz": 0.0, "rm": -np.inf, "rp": np.inf}
 
 
 def two_sum(a: Array, b: Array) -> tuple[Array, Array]:
@@ -87,14 +88,20 @@ def directed(nearest: Array, value: Array, exact: Array, mode: str) -> Array:
 
     The number nearest to it is given, and as ``value`` what that is as a double.
     """
-    dtype = nearest.dtype.type
-    if mode == "rz":
-        return np.where(np.abs(value) > np.abs(exact), np.nextafter(nearest, dtype(0)), nearest)
-    if mode == "rm":
-        return np.where(value > exact, np.nextafter(nearest, dtype(-np.inf)), nearest)
-    if mode == "rp":
-        return np.where(value < exact, np.nextafter(nearest, dtype(np.inf)), nearest)
-    return nearest
+    return moved(nearest, (exact > value) - 1 * (exact < value), exact < 0, mode)
+
+
+def moved(nearest: Array, side: Array, negative: Array, mode: str) -> Array:
+    """Return the number to which ``mode`` rounds, given the nearest one.
+
+    ``side`` is the sign of the exact result less the nearest.
+    """
+    if mode not in _TOWARDS:
+        return nearest
+    is_beyond = (
+        np.where(negative, side > 0, side < 0) if mode == "rz" else side < 0 if mode == "rm" else side > 0
+    )
+    return np.where(is_beyond, np.nextafter(nearest, nearest.dtype.type(_TOWARDS[mode])), nearest)
 
 
 def canonical(x: Array, type_: str) -> Array:
