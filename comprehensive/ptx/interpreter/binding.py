@@ -133,6 +133,13 @@ class Binding:
             arrays.append(self.source(operand, type_))
         return arrays, negated
 
+    def truth(self, operand: Operand) -> Callable[[Lanes], Array]:
+        """Return the function that reads a predicate, which may be negated, for lanes."""
+        array = self.source(operand.operand if isinstance(operand, Not) else operand, "pred")
+        if isinstance(operand, Not):
+            return lambda lanes: ~array[lanes.at]
+        return lambda lanes: array[lanes.at]
+
     def target(self, operand: Operand, type_: str) -> Array:
         """Return the array into which results of an operand go, one that nobody reads for the sink ``_``."""
         operand = _joined(operand)

@@ -5,7 +5,8 @@ In: the steps of each part (`cutting.py`).  Out: actions on the lanes that are t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -36,7 +37,6 @@ from comprehensive.ptx.interpreter.stacks import stack_change
 from comprehensive.ptx.interpreter.values import Array
 from comprehensive.ptx.interpreter.warps import mask_of, together
 from comprehensive.ptx.opcodes import Effect
-from comprehensive.ptx.operands import Not
 
 _NOTHING = frozenset(
     {
@@ -93,43 +93,41 @@ def built(
     for number, (begin, end) in enumerate(ranges):
         steps = flow.steps[begin:end]
         ends = bool(steps) and ends_part(steps[-1])
-        actions = tuple(_guarded(frame, step, shared) for step in (steps[:-1] if ends else steps))
+        actions = tuple(_action(frame, step, shared) for step in (steps[:-1] if ends else steps))
         builder = _Ends(frame, shared, first + number, position_of, end)
         finish = builder.of(steps[-1]) if ends else builder.onwards()
         if begin == end:
             finish = builder.returns()
-        mask = _mask(frame, steps[0]) if steps and meets(steps[0]) else None
+        mask = None
+        if steps and meets(steps[0]):
+            with _at(steps[0]):
+                mask = mask_of(Binding(frame, steps[0]))
         parts.append(Part(frame, tuple(steps), actions, finish, mask))
     return parts
 
 
-def _mask(frame: Frame, step: Step) -> Array | None:
-    try:
-        return mask_of(Binding(frame, step))
-    except Unsupported as error:
-        error.step = step
-        raise
-
-
-def _guarded(frame: Frame, step: Step, shared: Shared) -> Action:
-    binding = Binding(frame, step)
-    try:
+def _action(frame: Frame, step: Step, shared: Shared) -> Action:
+    with _at(step):
+        binding = Binding(frame, step)
         return under_guard(binding, _publishing(step, action_of(binding, shared), shared))
+
+
+@contextmanager
+def _at(step: Step) -> Generator[None]:
+    """Say of an instruction that is not known where it stands."""
+    try:
+        yield
     except Unsupported as error:
         error.step = step
         raise
     except _OF_FORM:
-        raise _unknown_form(step) from None
+        error = Unsupported(f"this form of '{step.instruction.opcode.text}'")
+        error.step = step
+        raise error from None
 
 
 # What taking an instruction apart raises where it has other operands or types than were thought of.
 _OF_FORM = (IndexError, KeyError, StopIteration, ValueError)
-
-
-def _unknown_form(step: Step) -> Unsupported:
-    error = Unsupported(f"this form of '{step.instruction.opcode.text}'")
-    error.step = step
-    return error
 
 
 _ALSO_PUBLISHING = frozenset({"mbarrier", "cp"})
@@ -152,32 +150,25 @@ def _publishing(step: Step, action: Action, shared: Shared) -> Action:
     return published
 
 
-def under_guard(binding: Binding, action: Action) -> Action:
-    """The action for those lanes whose guard is true."""
-    truth = guard_of(binding)
-    if truth is None:
+def under_guard(binding: Binding, action: Action, otherwise: Action | None = None) -> Action:
+    """The action for those lanes whose guard is true, and another one for the others."""
+    guard = binding.step.instruction.guard
+    if guard is None:
         return action
+    truth = binding.truth(guard)
 
     def guarded(lanes: Lanes) -> None:
         mask = truth(lanes)
         count = np.count_nonzero(mask)
         if count == lanes.count:
             action(lanes)
-        elif count:
+            return
+        if otherwise is not None:
+            otherwise(lanes.where(~mask))
+        if count:
             action(lanes.where(mask))
 
     return guarded
-
-
-def guard_of(binding: Binding) -> Callable[[Lanes], Array] | None:
-    guard = binding.step.instruction.guard
-    if guard is None:
-        return None
-    if isinstance(guard, Not):
-        inverse = binding.source(guard.operand, "pred")
-        return lambda lanes: ~inverse[lanes.at]
-    array = binding.source(guard, "pred")
-    return lambda lanes: array[lanes.at]
 
 
 def action_of(binding: Binding, shared: Shared) -> Action:
@@ -228,31 +219,11 @@ class _Ends:
         return lambda lanes: scheduler.go(following, lanes)
 
     def of(self, step: Step) -> Callable[[Lanes], None]:
-        try:
+        with _at(step):
             binding = Binding(self._frame, step)
-            truth = guard_of(binding)
-            finish = _publishing(step, self._unguarded(binding), self._shared)
-        except Unsupported as error:
-            error.step = step
-            raise
-        except _OF_FORM:
-            raise _unknown_form(step) from None
-        if truth is None:
-            return finish
-        scheduler, following = self._scheduler, self._next
-
-        def either(lanes: Lanes) -> None:
-            mask = truth(lanes)
-            count = np.count_nonzero(mask)
-            if count == lanes.count:
-                finish(lanes)
-            elif count == 0:
-                scheduler.go(following, lanes)
-            else:
-                scheduler.go(following, lanes.where(~mask))
-                finish(lanes.where(mask))
-
-        return either
+            return under_guard(
+                binding, _publishing(step, self._unguarded(binding), self._shared), self.onwards()
+            )
 
     def _unguarded(self, binding: Binding) -> Callable[[Lanes], None]:
         step = binding.step
@@ -346,12 +317,9 @@ class _Ends:
         if "cluster" in words:
             raise Unsupported(f"'{opcode.text}'")
         reduces, waits_ = "red" in words, "arrive" not in words
-        vote, answer, is_negated = None, None, False
+        vote, answer = None, None
         if reduces:
-            said = operands[-1]
-            is_negated = isinstance(said, Not)
-            vote = binding.source(said.operand if isinstance(said, Not) else said, "pred")
-            answer = _answer(binding)
+            vote, answer = binding.truth(operands[-1]), _answer(binding)
             operands = operands[1:-1]
         number = binding.source(operands[0], "u32")
         count = binding.source(operands[1], "u32") if len(operands) > 1 else None
@@ -367,7 +335,7 @@ class _Ends:
                 None if count is None else count[at],
                 step,
                 place,
-                None if vote is None else vote[at] ^ is_negated,
+                None if vote is None else vote(lanes),
                 answer,
             )
             if not waits_:

@@ -130,7 +130,7 @@ def _taken(binding: Binding, rest: list[Operand], size: int) -> Callable[[Lanes]
     given = rest[0].operand if isinstance(rest[0], Not) else rest[0]
     number = binding.register(given)
     if number is not None and binding.frame.registers.array(number).dtype == np.bool_:
-        ignores, is_negated = binding.source(given, "pred"), isinstance(rest[0], Not)
-        return lambda lanes: np.where(ignores[lanes.at] ^ is_negated, 0, size)
+        ignores = binding.truth(rest[0])
+        return lambda lanes: np.where(ignores(lanes), 0, size)
     source = binding.source(given, "u32")
     return lambda lanes: np.minimum(source[lanes.at], size).astype(np.int64)

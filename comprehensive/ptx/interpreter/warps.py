@@ -18,7 +18,7 @@ from comprehensive.ptx.interpreter.machine import Machine
 from comprehensive.ptx.interpreter.matrices import load_of_matrices, product_of_matrices
 from comprehensive.ptx.interpreter.operation import first
 from comprehensive.ptx.interpreter.values import DTYPES, POISON, Array
-from comprehensive.ptx.operands import Not, Operand, Pair
+from comprehensive.ptx.operands import Operand, Pair
 
 _ONE = np.uint32(1)
 
@@ -97,15 +97,13 @@ def _vote(binding: Binding) -> Action:
     opcode = binding.step.instruction.opcode
     operands = binding.step.instruction.operands
     mode = first(opcode, ("all", "any", "uni", "ballot"))
-    source = operands[1]
-    is_negated = isinstance(source, Not)
-    predicate = binding.source(source.operand if is_negated else source, "pred")
+    predicate = binding.truth(operands[1])
     target = binding.target(operands[0], "b32" if mode == "ballot" else "pred")
     machine = binding.machine
 
     def vote(lanes: Lanes) -> None:
         at = lanes.at
-        truth = predicate[at] ^ is_negated
+        truth = predicate(lanes)
         ballots = machine.over_warps(
             np.bitwise_or, truth.astype(np.uint32) << machine.lane_in_warp[at], lanes
         )
