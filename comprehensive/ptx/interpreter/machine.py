@@ -6,7 +6,9 @@ fill its last warp, never run.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from math import prod
 
 import numpy as np
 
@@ -76,8 +78,7 @@ class Machine:
         self.first_block = first_block
         count = min(self.shape.batch, self.shape.blocks - first_block)
         ids = self.block_of + first_block
-        x, y, _ = self.shape.grid
-        for part, value in zip(self.block_ids, (ids % x, ids // x % y, ids // (x * y)), strict=True):
+        for part, value in zip(self.block_ids, _places(ids, self.shape.grid), strict=True):
             part[:] = value
         if self.shape.cluster is not None:
             self._place_in_clusters(self.shape.cluster)
@@ -96,9 +97,7 @@ class Machine:
 
     def thread_name(self, lane: int) -> str:
         """Return the name of a lane's thread for people: ``thread (1, 0, 0) of block (2, 0, 0)``."""
-        x, y, _ = self.shape.block
-        thread = int(self.thread_of[lane])
-        place = (thread % x, thread // x % y, thread // (x * y))
+        place = tuple(int(part[lane]) for part in _places(self.thread_of, self.shape.block))
         block = tuple(int(part[lane]) for part in self.block_ids)
         return f"thread {place} of block {block}"
 
@@ -135,78 +134,59 @@ class _Specials:
         return found
 
     def _made(self, name: str) -> Array | None:
-        machine, shape = self.machine, self.machine.shape
-        x, y, _ = shape.block
-        thread = machine.thread_of
-        axis = {"x": 0, "y": 1, "z": 2}.get(name.rpartition(".")[2])
-        if axis is not None:
-            ntid, nctaid, cluster = shape.block, shape.grid, shape.cluster or (1, 1, 1)
-            match name.rpartition(".")[0]:
-                case "%tid":
-                    return (thread % x, thread // x % y, thread // (x * y))[axis].astype(np.uint32)
-                case "%ntid":
-                    return self._same(ntid[axis])
-                case "%ctaid":
-                    return machine.block_ids[axis]
-                case "%nctaid":
-                    return self._same(nctaid[axis])
-                case "%clusterid":
-                    return (machine.cluster_ids if shape.cluster else machine.block_ids)[axis]
-                case "%nclusterid":
-                    return self._same(nctaid[axis] // cluster[axis])
-                case "%cluster_ctaid":
-                    return machine.ids_in_cluster[axis]
-                case "%cluster_nctaid":
-                    return self._same(cluster[axis])
-                case _:
-                    return None
-        lane = machine.lane_in_warp
-        one = np.uint32(1)
-        warps = shape.stride // WARP
-        match name:
-            case "%laneid":
-                return lane
-            case "%warpid":
-                return (machine.warp_of % warps).astype(np.uint32)
-            case "%nwarpid":
-                return self._same(warps)
-            case "WARP_SZ":
-                return self._same(WARP)
-            case "%lanemask_eq":
-                return one << lane
-            case "%lanemask_lt":
-                return (one << lane) - one
-            case "%lanemask_le":
-                return ((one << lane) - one) | (one << lane)
-            case "%lanemask_gt":
-                return ~(((one << lane) - one) | (one << lane))
-            case "%lanemask_ge":
-                return ~((one << lane) - one)
-            case "%cluster_ctarank":
-                return machine.rank_in_cluster
-            case "%cluster_nctarank":
-                return self._same(int(np.prod(shape.cluster or 1)))
-            case "%is_explicit_cluster":
-                return self._same(shape.cluster is not None)
-            case "%smid":
-                return self._same(0)
-            case "%nsmid":
-                return self._same(1)
-            case "%gridid":
-                return np.broadcast_to(np.uint64(1), shape.lanes)
-            case "%dynamic_smem_size":
-                return self._same(machine.dynamic_shared_bytes)
-            case "%total_smem_size" | "%aggr_smem_size":
-                return self._same(machine.memory.spaces["shared"].bytes_used)
-            case "%reserved_smem_offset_begin" | "%reserved_smem_offset_end" | "%reserved_smem_offset_cap":
-                return self._same(0)
-            case _:
-                return self._same(0) if name.startswith("%envreg") else None
-
-    def _same(self, value: int) -> Array:
-        return np.broadcast_to(np.uint32(value), self.machine.shape.lanes)
+        base, _, axis = name.rpartition(".")
+        if axis in _AXES and base in _OF_AXES:
+            found = _OF_AXES[base](self.machine, _AXES[axis])
+        elif name in _OTHERS:
+            found = _OTHERS[name](self.machine)
+        else:
+            found = 0 if name.startswith("%envreg") else None
+        return (
+            np.broadcast_to(np.uint32(found), self.machine.shape.lanes) if isinstance(found, int) else found
+        )
 
 
+def _places(numbers: Array, extents: Dim3) -> tuple[Array, Array, Array]:
+    """The places of threads or blocks of these numbers: x runs fastest."""
+    x, y, _ = extents
+    return numbers % x, numbers // x % y, numbers // (x * y)
+
+
+_ONE = np.uint32(1)
+_ALONE = 1, 1, 1
+_AXES = {"x": 0, "y": 1, "z": 2}
+_OF_AXES: Mapping[str, Callable[[Machine, int], Array | int]] = {
+    "%tid": lambda m, axis: _places(m.thread_of, m.shape.block)[axis].astype(np.uint32),
+    "%ntid": lambda m, axis: m.shape.block[axis],
+    "%ctaid": lambda m, axis: m.block_ids[axis],
+    "%nctaid": lambda m, axis: m.shape.grid[axis],
+    "%clusterid": lambda m, axis: (m.cluster_ids if m.shape.cluster else m.block_ids)[axis],
+    "%nclusterid": lambda m, axis: m.shape.grid[axis] // (m.shape.cluster or _ALONE)[axis],
+    "%cluster_ctaid": lambda m, axis: m.ids_in_cluster[axis],
+    "%cluster_nctaid": lambda m, axis: (m.shape.cluster or _ALONE)[axis],
+}
+"""The registers with a number for each axis; one that is the same in all lanes is an int."""
+_OTHERS: Mapping[str, Callable[[Machine], Array | int]] = {
+    "%laneid": lambda m: m.lane_in_warp,
+    "%warpid": lambda m: (m.warp_of % (m.shape.stride // WARP)).astype(np.uint32),
+    "%nwarpid": lambda m: m.shape.stride // WARP,
+    "WARP_SZ": lambda _: WARP,
+    "%lanemask_eq": lambda m: _ONE << m.lane_in_warp,
+    "%lanemask_lt": lambda m: (_ONE << m.lane_in_warp) - _ONE,
+    "%lanemask_le": lambda m: ((_ONE << m.lane_in_warp) - _ONE) | (_ONE << m.lane_in_warp),
+    "%lanemask_gt": lambda m: ~(((_ONE << m.lane_in_warp) - _ONE) | (_ONE << m.lane_in_warp)),
+    "%lanemask_ge": lambda m: ~((_ONE << m.lane_in_warp) - _ONE),
+    "%cluster_ctarank": lambda m: m.rank_in_cluster,
+    "%cluster_nctarank": lambda m: prod(m.shape.cluster or _ALONE),
+    "%is_explicit_cluster": lambda m: int(m.shape.cluster is not None),
+    "%smid": lambda _: 0,
+    "%nsmid": lambda _: 1,
+    "%gridid": lambda m: np.broadcast_to(np.uint64(1), m.shape.lanes),
+    "%dynamic_smem_size": lambda m: m.dynamic_shared_bytes,
+    "%total_smem_size": lambda m: m.memory.spaces["shared"].bytes_used,
+    "%aggr_smem_size": lambda m: m.memory.spaces["shared"].bytes_used,
+    **{f"%reserved_smem_offset_{which}": lambda _: 0 for which in ("begin", "end", "cap")},
+}
 CLOCKS = {
     "%clock": "u32",
     "%clock_hi": "u32",
