@@ -126,7 +126,7 @@ def _go_together(one: str, other: str) -> bool:
 def parameters_version(function: Function) -> Version:
     """The least version that takes as many bytes of parameters as a kernel has; the newest where none does."""
     needed = _size(function.parameters) if function.is_kernel else 0
-    rows = [(row["bytes"], _version(row["version"])) for row in _file()["parameters"]]
+    rows = [(row["bytes"], version_of(row["version"])) for row in _file()["parameters"]]
     return next((version for most, version in rows if needed <= most), rows[-1][1])
 
 
@@ -137,6 +137,7 @@ def _size(parameters: Sequence[Parameter]) -> int:
     return end
 
 
-def _version(text: str) -> Version:
+def version_of(text: str) -> Version:
+    """Return the version that a text such as ``8.1`` stands for."""
     major, minor = text.split(".")
     return int(major), int(minor)

@@ -10,9 +10,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 
+from comprehensive.data import fact_table
 from comprehensive.diagnostics import Span
-from comprehensive.ptx.access_forms import Version, parameters_version
+from comprehensive.ptx.access_forms import Version, parameters_version, version_of
 from comprehensive.ptx.build import ALONE, Build
 from comprehensive.ptx.flow import registers_in
 from comprehensive.ptx.module import Function, Item, Module
@@ -21,116 +23,17 @@ from comprehensive.ptx.passes.remark import Kind, Remark
 from comprehensive.ptx.special_registers import special_register
 from comprehensive.ptx.statements import Declaration, Directive, Instruction
 
-# "PTX ISA 9.0", the notes on each directive and the release notes of section 13.
-_ARCHITECTURES: Mapping[str, Version] = {
-    **{f"sm_{sm}": (5, 0) for sm in (50, 52, 53)},
-    **{f"sm_{sm}": (5, 0) for sm in (60, 61, 62)},
-    "sm_70": (6, 0),
-    "sm_72": (6, 1),
-    "sm_75": (6, 3),
-    "sm_80": (7, 0),
-    "sm_86": (7, 1),
-    "sm_87": (7, 4),
-    "sm_89": (7, 8),
-    "sm_90": (7, 8),
-    "sm_90a": (8, 0),
-    "sm_100": (8, 6),
-    "sm_100a": (8, 6),
-    "sm_100f": (8, 8),
-    "sm_103": (8, 8),
-    "sm_103a": (8, 8),
-    "sm_103f": (8, 8),
-    "sm_110": (9, 0),
-    "sm_110a": (9, 0),
-    "sm_110f": (9, 0),
-    "sm_120": (8, 7),
-    "sm_120a": (8, 7),
-    "sm_120f": (8, 8),
-    "sm_121": (8, 8),
-    "sm_121a": (8, 8),
-    "sm_121f": (8, 8),
-}
-_TARGET_OPTIONS: Mapping[str, Version] = {"texmode_unified": (1, 5), "texmode_independent": (1, 5)}
-# Words with a dot, in declarations, heads of functions and directives: linkage, tunings, spaces, types.
-_WORDS: Mapping[str, Version] = {
-    **{
-        word: (1, 0)
-        for word in (
-            *(
-                "version",
-                "target",
-                "entry",
-                "func",
-                "visible",
-                "extern",
-                "global",
-                "const",
-                "shared",
-                "local",
-            ),
-            *(
-                "reg",
-                "param",
-                "align",
-                "v2",
-                "v4",
-                "file",
-                "loc",
-                "section",
-                "pred",
-                "s8",
-                "s16",
-                "s32",
-                "s64",
-            ),
-            *("u8", "u16", "u32", "u64", "b8", "b16", "b32", "b64", "f16", "f32", "f64", "maxntid"),
-        )
-    },
-    "maxnreg": (1, 3),
-    "minnctapersm": (2, 0),
-    "pragma": (2, 0),
-    "branchtargets": (2, 1),
-    "calltargets": (2, 1),
-    "callprototype": (2, 1),
-    "reqntid": (2, 1),
-    "ptr": (2, 2),
-    "address_size": (2, 3),
-    "weak": (3, 1),
-    "attribute": (4, 0),
-    "managed": (4, 0),
-    "common": (5, 0),
-    "alias": (6, 3),
-    "noreturn": (6, 4),
-    "explicitcluster": (7, 8),
-    "reqnctapercluster": (7, 8),
-    "maxclusterrank": (7, 8),
-    "bf16": (7, 8),
-    "bf16x2": (7, 8),
-    "f16x2": (5, 3),
-    "b128": (8, 3),
-}
-_PRAGMAS: Mapping[str, Version] = {
-    "nounroll": (2, 0),
-    "used_bytes_mask": (8, 3),
-    "enable_smem_spilling": (9, 0),
-}
 # `.loc ..., function_name ..., inlined_at ...`
 _INLINED: Version = (7, 2)
 # Sizes and initialisers of several forms came until this version.
 _INITIALISER: Version = (7, 1)
 
-_OLD_CONVERSIONS = frozenset(("s8", "s16", "s32", "s64", "u8", "u16", "u32", "u64", "f16", "f32", "f64")) | {
-    "rn",
-    "rz",
-    "rm",
-    "rp",
-    "rni",
-    "rzi",
-    "rmi",
-    "rpi",
-    "ftz",
-    "sat",
-}
+_OLD_CONVERSIONS = frozenset(
+    (
+        *(f"{kind}{bits}" for kind in "su" for bits in (8, 16, 32, 64)),
+        *("f16", "f32", "f64", "rn", "rz", "rm", "rp", "rni", "rzi", "rmi", "rpi", "ftz", "sat"),
+    )
+)
 
 _DOTTED = re.compile(r"(?<![\w$%.\])])\.([A-Za-z_]\w*)")
 _QUOTED = re.compile(r'"\s*(\w+)')
@@ -169,9 +72,9 @@ class LowerVersion(PtxPass):
 def _needs(module: Module) -> Iterator[tuple[Version, str]]:
     """Versions with what needs them. _UnknownNeedError."""
     architecture, *options = module.target
-    yield _known(_ARCHITECTURES, architecture), architecture
+    yield _known("targets", architecture), architecture
     for option in options:
-        yield _known(_TARGET_OPTIONS, option), option
+        yield _known("target_options", option), option
     for item in module.items:
         if isinstance(item, Function):
             yield from _of_text(item.header)
@@ -222,17 +125,27 @@ def _is_exact(instruction: Instruction) -> bool:
 def _of_text(text: str) -> Iterator[tuple[Version, str]]:
     bare = _COMMENT.sub(" ", text)
     for word in _DOTTED.findall(bare):
-        yield _known(_WORDS, word, "."), f"'.{word}'"
+        yield _known("words", word, "."), f"'.{word}'"
     if ".loc" in bare and "inlined_at" in bare:
         yield _INLINED, "'inlined_at'"
     if ".pragma" in bare:
         for word in _QUOTED.findall(text):
-            yield _known(_PRAGMAS, word), f'.pragma "{word}"'
+            yield _known("pragmas", word), f'.pragma "{word}"'
 
 
-def _known(table: Mapping[str, Version], word: str, before: str = "") -> Version:
+@cache
+def _versions() -> Mapping[str, Mapping[str, Version]]:
+    """The least version of each word by table of ``specs/ptx/versions.toml``."""
+    tables: dict[str, dict[str, str]] = fact_table("ptx/versions.toml")
+    return {
+        name: {word: version_of(version) for version, words in table.items() for word in words.split()}
+        for name, table in tables.items()
+    }
+
+
+def _known(table: str, word: str, before: str = "") -> Version:
     try:
-        return table[word]
+        return _versions()[table][word]
     except KeyError:
         raise _UnknownNeedError(f"'{before}{word}'") from None
 
