@@ -22,7 +22,7 @@ ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "comprehensive"
 
 ORDER: tuple[tuple[str, ...], ...] = (
-    ("records",),
+    ("closure", "records"),
     ("collection", "data", "diagnostics", "watch"),
     ("diagnostic_pages",),
     ("algebra",),
@@ -78,9 +78,9 @@ RANK = {name: rank for rank, group in enumerate(ORDER) for name in group}
 
 # Stricter than the order: what these may import of the tool besides themselves.
 ONLY = {
-    "optimize": {"algebra", "diagnostics", "records", "watch"},
-    "ptx": {"collection", "data", "diagnostics", "machine", "toolchain"},
-    "sass": {"data", "diagnostics", "machine", "toolchain", "ptx"},
+    "optimize": {"algebra", "closure", "diagnostics", "records", "watch"},
+    "ptx": {"closure", "collection", "data", "diagnostics", "machine", "toolchain"},
+    "sass": {"closure", "data", "diagnostics", "machine", "toolchain", "ptx"},
     "toolchain": {"data", "diagnostics"},
     "machine": {"data", "diagnostics"},
     "model": {

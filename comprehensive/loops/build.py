@@ -17,6 +17,7 @@ from collections.abc import Mapping, Set
 from comprehensive.diagnostics import DiagnosticSink, Span
 from comprehensive.loops.access import names_read
 from comprehensive.loops.classify import classify
+from comprehensive.loops.definitions import names_behind
 from comprehensive.loops.exactness import is_exact
 from comprehensive.loops.ir import (
     Array,
@@ -163,13 +164,11 @@ class _RegionBuilder:
             ranges = [names_read(loop.start) | names_read(loop.bound) for loop in region.loops]
             is_known = all(names <= known.keys() for names in ranges)
             loops = tuple(map(self._with_prototypes, region.loops)) if is_known else ()
-        needed: set[str] = {loop.iterator for loop in loops}.union(
+        named = {loop.iterator for loop in loops}.union(
             *(names_read(loop.start) | names_read(loop.bound) for loop in loops),
             *map(names_read, (*facts, *guards)),
         )
-        for scalar in reversed(self._scalars):
-            if scalar.name in needed and scalar.value is not None:
-                needed |= names_read(scalar.value)
+        needed = names_behind(named, self._scalars)
         return HostState(tuple(s for s in self._scalars if s.name in needed - used), facts, guards, loops)
 
     def _with_prototypes(self, loop: HostLoop) -> HostLoop:
@@ -186,10 +185,7 @@ class _RegionBuilder:
             if array.name in used:
                 for dim in array.dims or ():
                     used |= frozenset() if dim is None else names_read(dim)
-        for scalar in reversed(self._scalars):
-            if scalar.name in used and scalar.value is not None:
-                used |= names_read(scalar.value)
-        return frozenset(used)
+        return frozenset(names_behind(used, self._scalars))
 
     # --- the grid ---------------------------------------------------------------------------------------------
 

@@ -11,19 +11,14 @@ a step of the host may well be negative.
 from __future__ import annotations
 
 from comprehensive.loops.access import names_read
+from comprehensive.loops.definitions import names_behind
 from comprehensive.loops.ir import Nest, Role
 
 
 def sizes(nest: Nest) -> frozenset[str]:
     """The integer SCALARs that the extents of the grid read, through definitions of the host."""
     scalars = {s.name: s for s in nest.scalars}
-    waiting = [name for loop in nest.grid for name in names_read(loop.extent)]
-    found: set[str] = set()
-    while waiting:
-        scalar = scalars.get(waiting.pop())
-        if scalar is None or scalar.name in found:
-            continue
-        found.add(scalar.name)
-        if scalar.value is not None:
-            waiting += names_read(scalar.value)
-    return frozenset(n for n in found if scalars[n].role is Role.SCALAR and scalars[n].type.is_integer)
+    found = names_behind((name for loop in nest.grid for name in names_read(loop.extent)), nest.scalars)
+    return frozenset(
+        n for n in found & scalars.keys() if scalars[n].role is Role.SCALAR and scalars[n].type.is_integer
+    )

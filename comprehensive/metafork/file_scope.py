@@ -12,12 +12,13 @@ Found by tokens, as regions are: a declaration ends at its semicolon, a function
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from enum import Enum
 from functools import lru_cache
 
 from msgspec import Struct
 
+from comprehensive.closure import reached
 from comprehensive.diagnostics import GENERATED, DiagnosticSink, SourceFile, Span
 from comprehensive.metafork.ast import Function, MetaSchedule
 from comprehensive.metafork.brackets import depths
@@ -181,12 +182,11 @@ def _needed(file: SourceFile, functions: Sequence[Function]) -> list[Item]:
     for number, item in enumerate(found):
         for name in item.declared:
             declaring.setdefault(name, []).append(number)
-    needed: set[int] = set()
-    while waiting:
-        for number in declaring.pop(waiting.pop(), ()):
-            if number not in needed:
-                needed.add(number)
-                waiting += names_spoken(found[number].tokens)
+
+    def declared(names: Iterable[str]) -> Iterator[int]:
+        return (number for name in names for number in declaring.get(name, ()))
+
+    needed = reached(declared(waiting), lambda number: declared(names_spoken(found[number].tokens)))
     return [found[number] for number in sorted(needed)]
 
 

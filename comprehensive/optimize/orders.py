@@ -19,6 +19,7 @@ from comprehensive.algebra.fourier import Fact
 from comprehensive.algebra.quotients import monotone
 from comprehensive.algebra.refute import refute_by_elimination
 from comprehensive.algebra.splitting import complement, joined_cases
+from comprehensive.closure import reached
 
 
 class Order(Struct, frozen=True):
@@ -85,14 +86,12 @@ def _proof_of(
 
 def _parts(symbols: Iterable[str], made: Mapping[str, Quotient]) -> tuple[str, ...]:
     """The symbols and all that quotients among them are made of."""
-    found = dict.fromkeys(symbols)
-    waiting = list(found)
-    while waiting:
-        quotient = made.get(waiting.pop())
-        new = () if quotient is None else (*quotient.above.symbols, *quotient.below.symbols)
-        waiting += [name for name in new if name not in found]
-        found |= dict.fromkeys(new)
-    return tuple(found)
+
+    def parts(name: str) -> tuple[str, ...]:
+        quotient = made.get(name)
+        return () if quotient is None else (*quotient.above.symbols, *quotient.below.symbols)
+
+    return tuple(reached(symbols, parts))
 
 
 def _proved_by(found: Fact, orders: Iterable[Order]) -> Fact:

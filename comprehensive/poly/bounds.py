@@ -11,6 +11,7 @@ Example: ``float a[n]; ... a[i + 1]`` for ``i < n`` is found at n = 1.
 from __future__ import annotations
 
 from comprehensive.loops.access import names_read
+from comprehensive.loops.definitions import names_behind
 from comprehensive.loops.ir import Nest, Role
 from comprehensive.metafork.ast import Expr
 from comprehensive.poly.memo import remembered_in_text
@@ -72,16 +73,12 @@ def _judged_by(nest: Nest, runner: Runner) -> frozenset[str] | None:
     parts += [e for loop in context.loops for e in (loop.start, loop.bound, loop.step)]
     parts += [loop.extent for loop in (*nest.grid, *band)]
     scalars = {s.name: s for s in nest.scalars}
-    waiting = {n for e in parts for n in names_read(e)} & scalars.keys()
-    read: set[str] = set()
-    while waiting:
-        scalar = scalars[waiting.pop()]
-        read.add(scalar.name)
-        if scalar.role is Role.SCALAR or (scalar.role is Role.HOST and scalar.value is None):
-            return None
-        if scalar.value is not None:
-            waiting |= (names_read(scalar.value) & scalars.keys()) - read
-    return frozenset(read)
+    read = names_behind((n for e in parts for n in names_read(e)), nest.scalars) & scalars.keys()
+    is_free = any(
+        scalars[name].role is Role.SCALAR or (scalars[name].role is Role.HOST and scalars[name].value is None)
+        for name in read
+    )
+    return None if is_free else frozenset(read)
 
 
 def _violation(nest: Nest, runner: Runner, point: Point, is_constant: bool) -> tuple[OutOfBounds | None, int]:

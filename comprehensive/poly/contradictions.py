@@ -18,6 +18,7 @@ from msgspec import Struct
 from comprehensive.algebra import Atom, Inconsistent, Polynomial, PortfolioSolver, System, at_least, equal
 from comprehensive.algebra.smt import Limits
 from comprehensive.loops.access import names_read
+from comprehensive.loops.definitions import names_behind
 from comprehensive.loops.exactness import is_exact
 from comprehensive.loops.ir import Nest, Scalar
 from comprehensive.metafork.ast import Expr
@@ -114,14 +115,9 @@ def _explained(nest: Nest, scope: Scope, core: Sequence[Expr], atoms: Sequence[A
     conditions = tuple(dict.fromkeys(core))
     used = {atom.symbols[0] for atom in atoms if len(atom.symbols) == 1 and atom in _bounds(scope)}
     bounded = tuple((scalars[name], scope.lower[name]) for name in scalars if name in used)
-    named: set[str] = set()
-    waiting = [name for condition in conditions for name in names_read(condition)]
-    while waiting:
-        scalar = scalars[waiting.pop()]
-        if scalar.value is not None and scalar.name not in named:
-            named.add(scalar.name)
-            waiting += [name for name in names_read(scalar.value) if name in scalars]
-    return Contradiction(conditions, bounded, tuple(scalars[name] for name in scalars if name in named))
+    named = names_behind((n for each in conditions for n in names_read(each)), scalars.values())
+    defined = (scalar for scalar in scalars.values() if scalar.value is not None and scalar.name in named)
+    return Contradiction(conditions, bounded, tuple(defined))
 
 
 def _bounds(scope: Scope) -> frozenset[Atom]:

@@ -15,6 +15,7 @@ from typing import assert_never
 from msgspec import Struct
 
 from comprehensive.algebra import Polynomial
+from comprehensive.closure import reached
 from comprehensive.diagnostics import Span
 from comprehensive.loops.access import names_read
 from comprehensive.loops.ir import BlockStmt, Nest, Role, Scalar
@@ -197,18 +198,13 @@ def _least(scalar: Scalar, is_size: bool) -> int:
 def quotient_symbols(symbols: Iterable[str], scope: Scope) -> tuple[Quotient, ...]:
     """The quotients among the symbols and, in turn, among their numerators and denominators."""
     named = {name: Quotient(name, *key) for key, name in scope.quotients.items()}
-    found: dict[str, Quotient] = {}
-    waiting = sorted(symbols)
-    while waiting:
-        name = waiting.pop()
-        quotient = named.get(name)
-        if quotient is None:
-            quotient = _ANONYMOUS.get(name)
-        if quotient is None or name in found:
-            continue
-        found[name] = quotient
-        waiting += [*quotient.numerator.symbols, *quotient.denominator.symbols]
-    return tuple(found[name] for name in sorted(found))
+
+    def parts(name: str) -> tuple[str, ...]:
+        quotient = named.get(name) or _ANONYMOUS.get(name)
+        return () if quotient is None else (*quotient.numerator.symbols, *quotient.denominator.symbols)
+
+    found = (named.get(name) or _ANONYMOUS.get(name) for name in sorted(reached(symbols, parts)))
+    return tuple(quotient for quotient in found if quotient is not None)
 
 
 def is_nonnegative(polynomial: Polynomial, lower: Mapping[str, int]) -> bool:

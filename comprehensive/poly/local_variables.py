@@ -23,6 +23,7 @@ from msgspec import Struct, field
 
 from comprehensive.diagnostics import Span
 from comprehensive.loops.access import names_read
+from comprehensive.loops.definitions import names_behind
 from comprehensive.loops.ir import Nest, Role
 from comprehensive.loops.types import environment_of
 from comprehensive.metafork.ast import Declare, Expr, For, Index
@@ -179,17 +180,9 @@ def _judged(
 
 def _chosen(nest: Nest) -> frozenset[str]:
     """The scalars that get numbers: sizes, program parameters and what the ranges of parallel loops follow from."""
-    scalars = {s.name: s for s in nest.scalars}
     chosen = {s.name for s in nest.scalars if s.role in (Role.DATA, Role.PROGRAM)}
-    waiting = {
-        n for loop in (*nest.grid, *nest.thread_loops) for n in names_read(loop.extent)
-    } & scalars.keys()
-    while waiting:
-        name = waiting.pop()
-        chosen.add(name)
-        value = scalars[name].value
-        waiting |= (frozenset() if value is None else names_read(value)) & (scalars.keys() - chosen)
-    return frozenset(chosen)
+    ranges = (n for loop in (*nest.grid, *nest.thread_loops) for n in names_read(loop.extent))
+    return frozenset(chosen | (names_behind(ranges, nest.scalars) & {s.name for s in nest.scalars}))
 
 
 def _may_depend_on_callers(nest: Nest, chosen: frozenset[str]) -> bool:

@@ -15,6 +15,7 @@ from collections.abc import Iterable
 from msgspec import Struct
 
 from comprehensive.algebra import Polynomial
+from comprehensive.closure import reached
 from comprehensive.metafork.ast import Binary, Expr, IntLiteral
 from comprehensive.poly.model import Constraint, c_text
 
@@ -66,14 +67,8 @@ def is_turns(symbol: str) -> bool:
 
 def turns_among(symbols: Iterable[str]) -> tuple[Turns, ...]:
     """Return those that symbols name and, in turn, their numbers."""
-    found: dict[str, Turns] = {}
-    waiting = sorted(symbols)
-    while waiting:
-        symbol = waiting.pop()
-        if symbol in _KNOWN and symbol not in found:
-            found[symbol] = _KNOWN[symbol]
-            waiting += found[symbol].number.symbols
-    return tuple(found[symbol] for symbol in sorted(found))
+    found = reached(symbols, lambda symbol: _KNOWN[symbol].number.symbols if symbol in _KNOWN else ())
+    return tuple(_KNOWN[symbol] for symbol in sorted(found) if symbol in _KNOWN)
 
 
 def masked(expr: Binary) -> tuple[Expr, int] | None:

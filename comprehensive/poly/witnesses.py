@@ -15,6 +15,7 @@ from typing import TypeAlias
 from msgspec import Struct
 
 from comprehensive.loops.access import Mode, names_read
+from comprehensive.loops.definitions import names_behind
 from comprehensive.loops.ir import Nest
 from comprehensive.poly.conflicts import Question
 from comprehensive.poly.domains import Place
@@ -173,10 +174,7 @@ def _names_of(nest: Nest, active: Iterable[Runner]) -> frozenset[str]:
         parts = [*runner.access.subscripts, *context.guards]
         parts += [e for loop in context.loops for e in (loop.start, loop.bound, loop.step)]
         read = read.union(*map(names_read, parts))
-    for scalar in reversed(nest.scalars):
-        if scalar.name in read and scalar.value is not None:
-            read |= names_read(scalar.value)
-    return read
+    return frozenset(names_behind(read, nest.scalars))
 
 
 def _conflicts(

@@ -18,7 +18,7 @@ from comprehensive.codegen.environment import render_template
 from comprehensive.counters.residency import Limit, Residency
 from comprehensive.kernel_ir.c_expr import difference, is_wide, wide
 from comprehensive.kernel_ir.languages import JAVASCRIPT
-from comprehensive.loops.access import names_read
+from comprehensive.loops.definitions import names_behind
 from comprehensive.loops.ir import Nest, Role, Scalar, Variant
 from comprehensive.loops.normalize.counters import LARGEST_COUNT
 from comprehensive.machine.parameters import MACHINE_PARAMETERS
@@ -129,10 +129,7 @@ def _scanned(
         if quotient.symbol in through:
             through |= {*quotient.above.symbols, *quotient.below.symbols}
     read = opaque | {name for symbol in through for name in _names(symbol, region.nest)}
-    for scalar in reversed([*known]):
-        if scalar.name in read and scalar.value is not None:
-            read |= names_read(scalar.value)
-    return tuple(sorted(read))
+    return tuple(sorted(names_behind(read, known)))
 
 
 def _names(symbol: str, nest: Nest) -> tuple[str, ...]:

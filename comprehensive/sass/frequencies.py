@@ -12,9 +12,10 @@ for operands that the inlined code of a division or root cannot handle.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from math import prod
 
+from comprehensive.closure import reached
 from comprehensive.ptx.analysis.graphs import reverse_postorder
 from comprehensive.sass.errors import SassError
 from comprehensive.sass.flow import Flow
@@ -67,19 +68,13 @@ def _usual(flow: Flow) -> frozenset[int]:
     """Return the blocks that a way leads to on which nothing rare happens."""
     if _is_rare(flow, 0):
         return frozenset(flow.order)
-    found = {0}
-    work = [0]
-    while work:
-        block = work.pop()
+
+    def usual_next(block: int) -> Iterator[int]:
         for successor in flow.blocks[block].successors:
-            if (
-                successor not in found
-                and (block, successor) not in flow.rare_edges
-                and not _is_rare(flow, successor)
-            ):
-                found.add(successor)
-                work.append(successor)
-    return frozenset(found)
+            if (block, successor) not in flow.rare_edges and not _is_rare(flow, successor):
+                yield successor
+
+    return frozenset(reached((0,), usual_next))
 
 
 def _is_rare(flow: Flow, block: int) -> bool:
