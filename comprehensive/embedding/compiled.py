@@ -50,21 +50,21 @@ class CompiledKernels(Struct, frozen=True):
 
     def bytes_of_a_warp(self, symbol: str) -> int:
         """The dynamic shared memory that a launch of a kernel has to add for each warp of a block."""
-        from comprehensive.ptx.passes.remark import dynamic_bytes_per_warp
+        from comprehensive.ptx.passes.remark import DYNAMIC_BYTES_PER_WARP, fact_of
 
-        return dynamic_bytes_per_warp(self.remarks, symbol)
+        return fact_of(DYNAMIC_BYTES_PER_WARP, self.remarks, symbol)
 
     def has_numbers(self, symbol: str) -> bool:
         """Whether a launch of a kernel says which blocks run."""
-        from comprehensive.ptx.passes.remark import grid_parameters
+        from comprehensive.ptx.passes.remark import GRID_PARAMETERS, fact_of
 
-        return grid_parameters(self.remarks, symbol) > 0
+        return fact_of(GRID_PARAMETERS, self.remarks, symbol) > 0
 
     def resident_warps(self, symbol: str) -> int:
         """Return the number of warps of a kernel that shall be resident on a multiprocessor; 0 for as many as fit."""
-        from comprehensive.ptx.passes.remark import resident_warps
+        from comprehensive.ptx.passes.remark import RESIDENT_WARPS, fact_of
 
-        return resident_warps(self.remarks, symbol)
+        return fact_of(RESIDENT_WARPS, self.remarks, symbol)
 
 
 class KernelCompiler(Struct, frozen=True):

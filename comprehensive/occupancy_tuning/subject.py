@@ -21,7 +21,7 @@ from comprehensive.ptx.analysis.space import Space
 from comprehensive.ptx.build import LEAST_REGISTERS, REGISTER_STEP, Build, only_kernel
 from comprehensive.ptx.module import Function, Module
 from comprehensive.ptx.passes.pipeline_text import passes_of
-from comprehensive.ptx.passes.remark import Remark, dynamic_bytes_per_warp, resident_warps
+from comprehensive.ptx.passes.remark import DYNAMIC_BYTES_PER_WARP, RESIDENT_WARPS, Remark, fact_of
 from comprehensive.ptx.pipeline import run
 from comprehensive.ptx.printer import print_module
 from comprehensive.sass.errors import SassError
@@ -127,8 +127,8 @@ class Subject:
         return Made(
             assembled.usage[self.symbol],
             assembled.output,
-            dynamic_bytes_per_warp(remarks, self.symbol),
-            resident_warps(remarks, self.symbol) or None,
+            fact_of(DYNAMIC_BYTES_PER_WARP, remarks, self.symbol),
+            fact_of(RESIDENT_WARPS, remarks, self.symbol) or None,
         )
 
     def _levels(self, made: Made, pipeline: str) -> Iterator[Level]:

@@ -13,6 +13,7 @@ label is known in its scope and in those within.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -96,6 +97,11 @@ class Flow:
     def names(self) -> Mapping[str, int]:
         """Numbers of the function's own registers."""
         return MappingProxyType({r.name: r.number for r in self.registers if r.scope == 0})
+
+    @cached_property
+    def definitions(self) -> Counter[int]:
+        """The number of steps that define each register."""
+        return Counter(register for step in self.steps for register in step.defines)
 
     @cached_property
     def step_at(self) -> Mapping[int, int]:

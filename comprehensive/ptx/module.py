@@ -86,6 +86,11 @@ class Function(Item):
     def is_kernel(self) -> bool:
         return self.name == ".entry"
 
+    @cached_property
+    def kernel_parameters(self) -> Mapping[str, Parameter]:
+        """The parameters of a kernel by name; those of other functions lie elsewhere, and are none of them."""
+        return {p.name: p for p in self.parameters} if self.is_kernel else {}
+
     @property
     def is_declaration(self) -> bool:
         return self.open is None

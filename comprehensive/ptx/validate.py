@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from comprehensive.diagnostics import CompileError
 from comprehensive.ptx.interpreter import run as interpret
 from comprehensive.ptx.module import Function, Module, Parameter
-from comprehensive.ptx.passes.remark import Kind, Remark, dynamic_bytes_per_warp, grid_parameters
+from comprehensive.ptx.passes.remark import DYNAMIC_BYTES_PER_WARP, GRID_PARAMETERS, Kind, Remark, fact_of
 from comprehensive.ptx.pipeline import Check, Stage, pass_error
 from comprehensive.ptx.statements import Instruction
 
@@ -84,7 +84,7 @@ def _fault(stage: Stage, kernel: Function, pointers: Sequence[bool], draw: np.ra
     if fault is not None:
         return fault
     problem = _run_after(stage, kernel, grid, block, again, _launches(stage, kernel, grid, draw))
-    is_numbered = problem is None and grid_parameters(stage.remarks, kernel.symbol) > 0
+    is_numbered = problem is None and fact_of(GRID_PARAMETERS, stage.remarks, kernel.symbol) > 0
     if is_numbered and _shows_order(stage, kernel, grid, block, original, arguments, again, draw):
         return "blocks read or write what others write, so that their order shows"
     if problem is not None:
@@ -164,7 +164,7 @@ def _run_after(
 
 def _launches(stage: Stage, kernel: Function, grid: Sequence[int], draw: np.random.Generator) -> _Launches:
     """Return one launch, or where blocks are numbers two for parts of them."""
-    if not grid_parameters(stage.remarks, kernel.symbol):
+    if not fact_of(GRID_PARAMETERS, stage.remarks, kernel.symbol):
         return ((grid, ()),)
     count = prod(grid)
     # With such arguments a block may read shared memory that it has not written: no other one shall have, either.
@@ -186,7 +186,7 @@ def _numbered(grid: Sequence[int], first: int, end: int) -> tuple[Sequence[int],
 
 def _added_shared_bytes(stage: Stage, kernel: Function, block: Sequence[int]) -> int:
     """Return the bytes that a launch adds to the dynamic shared memory of a block, by the remarks of the pass."""
-    return dynamic_bytes_per_warp(stage.remarks, kernel.symbol) * -(-prod(block) // 32)
+    return fact_of(DYNAMIC_BYTES_PER_WARP, stage.remarks, kernel.symbol) * -(-prod(block) // 32)
 
 
 def _run(

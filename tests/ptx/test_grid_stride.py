@@ -15,7 +15,7 @@ from comprehensive.diagnostics import CommandLineError, CompileError, SourceFile
 from comprehensive.ptx.interpreter import run as interpret
 from comprehensive.ptx.module import Module, parse
 from comprehensive.ptx.passes.pipeline_text import demand_same_launches, passes_of
-from comprehensive.ptx.passes.remark import Kind, grid_parameters
+from comprehensive.ptx.passes.remark import GRID_PARAMETERS, Kind, fact_of
 from comprehensive.ptx.pipeline import Stage, run
 from comprehensive.ptx.statements import Statement
 from comprehensive.ptx.validate import validated
@@ -95,7 +95,7 @@ def test_random_kernels_compute_the_same_in_parts(seed: int) -> None:
     draw = random.Random(seed)
     module = parse(SourceFile("many.ptx", many_values(draw)))
     stage = _strided(module)
-    assert grid_parameters(stage.remarks, "f") == 5
+    assert fact_of(GRID_PARAMETERS, stage.remarks, "f") == 5
     block, grid = draw.choice(((32,), (7, 5), (3, 5, 4))), draw.randrange(1, 8)
     expected = np.zeros(1 << 17, np.uint8)
     found = expected.copy()

@@ -109,7 +109,7 @@ class Maker:
         if stages and stages[-1].after is stages[-1].before:
             return next(each.text for each in remarks if each.kind is remark.Kind.MISSED)
         warps = -(-prod(large.block) // LANES)
-        more = warps * remark.dynamic_bytes_per_warp(remarks, self.kernel.symbol)
+        more = warps * remark.fact_of(remark.DYNAMIC_BYTES_PER_WARP, remarks, self.kernel.symbol)
         ptx = print_module(stages[-1].after) if stages else self.kernel.ptx
         answer = self.ptxas.assemble(ptx, ARCH)
         usage = answer.usage[self.kernel.symbol]

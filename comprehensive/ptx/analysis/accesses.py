@@ -52,7 +52,7 @@ def accesses_of(affine: Affine, spaces: Spaces) -> Mapping[int, Access]:
     16
     """
     flow = affine.ssa.cfg.flow
-    parameters = {p.name for p in flow.function.parameters} if flow.function.is_kernel else set[str]()
+    parameters = flow.function.kernel_parameters.keys()
     found: dict[int, Access] = {}
     for number, step in enumerate(flow.steps):
         code = step.instruction.opcode
@@ -67,7 +67,7 @@ def accesses_of(affine: Affine, spaces: Spaces) -> Mapping[int, Access]:
         constant = (
             "nc" in code.modifiers
             or space is Space.CONST
-            or (space is Space.PARAM and bool(step.symbols) and parameters.issuperset(step.symbols))
+            or (space is Space.PARAM and bool(step.symbols) and parameters >= set(step.symbols))
         )
         found[number] = Access(
             number,

@@ -18,10 +18,11 @@ What is loaded, merged or not understood is a symbol.  Generic addresses are a `
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from types import MappingProxyType
 
+from comprehensive.closure import reached
 from comprehensive.ptx.analysis.arithmetic import Arithmetic
 from comprehensive.ptx.analysis.branches import Branches
 from comprehensive.ptx.analysis.dominators import Tree
@@ -120,25 +121,20 @@ def affine_of(ssa: Ssa, operand_values: Sequence[Sequence[int]], loops: Loops, t
     )
 
 
-def _needed(ssa: Ssa, loops: Loops) -> bytearray:
+def _needed(ssa: Ssa, loops: Loops) -> Set[int]:
     """The values that counters and the conditions of loops are made of."""
-    seen = bytearray(len(ssa.values))
-    work = [a for loop in loops.loops for phi in ssa.phis[loop.header] for a in phi.arguments if a != NONE]
-    for loop in loops.loops:
-        for block, _ in loop.exits:
-            guard = ssa.guards[ssa.cfg.blocks[block].end - 1]
-            work += [guard] if guard != NONE else []
-    while work:
-        value = work.pop()
-        if seen[value]:
-            continue
-        seen[value] = 1
+    starts = {a for loop in loops.loops for phi in ssa.phis[loop.header] for a in phi.arguments}
+    starts |= {ssa.guards[ssa.cfg.blocks[block].end - 1] for loop in loops.loops for block, _ in loop.exits}
+
+    def made_of(value: int) -> tuple[int, ...]:
+        if value == NONE:
+            return ()
         definition = ssa.values[value]
         if definition.is_phi:
-            work += [argument for argument in ssa.phi_of[value].arguments if argument != NONE]
-        elif definition.step != NONE:
-            work += ssa.inputs(definition.step)
-    return seen
+            return ssa.phi_of[value].arguments
+        return () if definition.step == NONE else ssa.inputs(definition.step)
+
+    return reached(starts, made_of)
 
 
 class _Pass:
@@ -169,7 +165,7 @@ class _Pass:
         self.forms = self._arithmetic.forms
         self.addresses: list[Form | None] = [None] * len(ssa.uses)
 
-    def run(self, needed: bytearray | None = None) -> None:
+    def run(self, needed: Set[int] | None = None) -> None:
         """Give values their forms; ``needed`` are those that a first pass is for.
 
         A first pass finds counters, which need no facts, no addresses, and not all values.
@@ -215,13 +211,13 @@ class _Pass:
         found = tuple(self._branches.holding(block, stay[0]))
         return found[0] if len(found) == 1 else None
 
-    def _block(self, number: int, needed: bytearray | None) -> None:
+    def _block(self, number: int, needed: Set[int] | None) -> None:
         ssa = self._ssa
         for phi in ssa.phis[number]:
             self.forms[phi.value] = self._phi(number, phi)
         for index in ssa.cfg.blocks[number].steps:
             defines = ssa.defines[index]
-            if defines and (needed is None or any(needed[value] for value in defines)):
+            if defines and (needed is None or not needed.isdisjoint(defines)):
                 self._arithmetic.define(index, RULES)
             if needed is None:
                 self.addresses[index] = self._arithmetic.only_address(index)
@@ -232,17 +228,12 @@ class _Pass:
         if loop is not None:
             counted = self._counted(loop, phi)
             return arithmetic.opaque(phi.value) if counted is None else counted
-        found: Form | None = None
-        for argument in phi.arguments:
-            each = self.forms[argument] if argument != NONE else None
-            if each is None or (found is not None and each != found):
-                return arithmetic.opaque(phi.value)
-            found = each
+        found = _only(self.forms[argument] if argument != NONE else None for argument in phi.arguments)
         return arithmetic.opaque(phi.value) if found is None else found
 
     def _counted(self, loop: Loop, phi: Phi) -> Form | None:
         induction = self._inductions.get(phi.value)
-        first = self._entering(loop, phi)
+        first = _only(self._coming(loop, phi, back=False))
         if induction is None or first is None:
             return None
         step = self._replaced(induction.step)
@@ -262,34 +253,26 @@ class _Pass:
             found = add(found, scaled(now, coefficient))
         return found
 
-    def _entering(self, loop: Loop, phi: Phi) -> Form | None:
-        """The form with which the loop is entered, if it is one."""
+    def _coming(self, loop: Loop, phi: Phi, *, back: bool) -> Iterator[Form | None]:
+        """Yield the forms with which a loop is entered, or those with which control comes back to its header."""
         into = self._ssa.cfg.blocks[loop.header].predecessors
-        found: Form | None = None
         for source, argument in zip(into, phi.arguments, strict=True):
-            if source in loop.blocks or argument == NONE:
-                continue
-            each = self.forms[argument]
-            if each is None or (found is not None and each != found):
-                return None
-            found = each
-        return found
+            if (source in loop.blocks) == back and argument != NONE:
+                yield self.forms[argument]
 
     def _induction(self, loop: Loop, phi: Phi) -> Induction | None:
-        first = self._entering(loop, phi)
+        first = _only(self._coming(loop, phi, back=False))
         own = self.forms[phi.value]
         if first is None or own is None:
             return None
-        into = self._ssa.cfg.blocks[loop.header].predecessors
-        step: Form | None = None
-        for source, argument in zip(into, phi.arguments, strict=True):
-            if source not in loop.blocks or argument == NONE:
-                continue
-            latched = self.forms[argument]
-            if latched is None:
-                return None
-            each = subtract(latched, own)
-            if loop.number in self._symbols.loops(each) or (step is not None and each != step):
-                return None
-            step = each
-        return None if step is None else Induction(loop.number, first, step)
+        latched = self._coming(loop, phi, back=True)
+        step = _only(None if each is None else subtract(each, own) for each in latched)
+        if step is None or loop.number in self._symbols.loops(step):
+            return None
+        return Induction(loop.number, first, step)
+
+
+def _only(forms: Iterable[Form | None]) -> Form | None:
+    """The form that all of them are; None where one is not known, they differ, or there are none."""
+    found = set(forms)
+    return found.pop() if len(found) == 1 else None

@@ -66,7 +66,7 @@ class Arithmetic:
             0 if register.type == "pred" else 8 * bytes_of(register.type)
             for register in ssa.cfg.flow.registers
         ]
-        self._parameters = {p.name: p for p in self._function.parameters} if self._function.is_kernel else {}
+        self._parameters = self._function.kernel_parameters
         self.forms: list[Form | None] = [None] * len(ssa.values)
         for value in range(len(ssa.cfg.flow.registers)):
             if ssa.readers[value] or value in ssa.fixed:
@@ -144,7 +144,7 @@ class Arithmetic:
             number = operand.base.value
             found = constant(64, number) if isinstance(number, int) else None
         else:
-            found = self._named(operand.base.text, self._function_bits)
+            found = self._named(operand.base.text, 64)
         return None if found is None else add(found, constant(found.bits, operand.offset))
 
     def only_address(self, index: int) -> Form | None:
@@ -156,11 +156,6 @@ class Arithmetic:
                     return None
                 found = self.address(index, place, operand)
         return found
-
-    @property
-    def _function_bits(self) -> int:
-        """Addresses of symbols in brackets."""
-        return 64
 
     def _named(self, name: str, bits: int) -> Form | None:
         if name == "WARP_SZ":
@@ -350,10 +345,6 @@ class Arithmetic:
         if width != bits:
             return None
         return single(bits, self.symbols.number(Symbol("operation", tuple(key), low, high, loops, value)))
-
-    def symbol_bounds(self, one: Form) -> tuple[int, int]:
-        """Return the least and the greatest value of the sum as an integer, before it wraps."""
-        return self.symbols.bounds(one)
 
     def window(self, memory: str) -> int:
         """The symbol for what a generic address has more."""

@@ -115,7 +115,7 @@ def _shift_right(self: Arithmetic, index: int, code: Opcode, bits: int) -> Form 
     if found is None or by is None or not by.is_constant:
         return None
     divisor = 1 << min(by.constant % (1 << 32), bits)
-    low, high = self.symbol_bounds(found)
+    low, high = self.symbols.bounds(found)
     least, most = limits(bits, code.types[0][0] == "s")
     if low < least or high > most or any(c % divisor for _, c in found.terms) or found.constant % divisor:
         return None
@@ -145,7 +145,7 @@ def _disjoint(self: Arithmetic, index: int, code: Opcode, bits: int) -> Form | N
     if found is None:
         return None
     for one, other in (found, found[::-1]):
-        low, high = self.symbol_bounds(other)
+        low, high = self.symbols.bounds(other)
         zeros = min((_zeros(c) for c in (*(c for _, c in one.terms), one.constant)), default=bits)
         if low >= 0 and high < 1 << min(zeros, bits - 1):
             return add(one, other)

@@ -123,19 +123,15 @@ def _mask(numbers: Iterable[int]) -> int:
 def _rematerialisable(ssa: Ssa) -> frozenset[int]:
     """Registers with one definition, by a literal, an address, a kernel's parameter, or a sum of such."""
     flow = ssa.cfg.flow
-    parameters = {p.name for p in flow.function.parameters} if flow.function.is_kernel else set[str]()
-    definitions = [0] * len(flow.registers)
-    for step in flow.steps:
-        for register in step.defines:
-            definitions[register] += 1
+    parameters = flow.function.kernel_parameters.keys()
     found: set[int] = set()
     for block in ssa.cfg.order:
         for number in ssa.cfg.blocks[block].steps:
             step = flow.steps[number]
             code = step.instruction.opcode
-            if step.guard is not None or len(step.defines) != 1 or definitions[step.defines[0]] != 1:
+            if step.guard is not None or len(step.defines) != 1 or flow.definitions[step.defines[0]] != 1:
                 continue
-            is_parameter = code.base == "ld" and code.space == "param" and parameters.issuperset(step.symbols)
+            is_parameter = code.base == "ld" and code.space == "param" and parameters >= set(step.symbols)
             is_move = code.base in ("mov", "cvta") and not any(s.startswith("%") for s in step.symbols)
             if (is_parameter or is_move) and found.issuperset(step.uses):
                 found.add(step.defines[0])

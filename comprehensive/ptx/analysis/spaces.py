@@ -115,11 +115,7 @@ class _Spaces:
         ssa, found = self._ssa, self._found
         for value in ssa.fixed:
             found[value] = Space.ANY
-        users: dict[int, list[int]] = {}
-        for phis in ssa.phis:
-            for phi in phis:
-                for argument in phi.arguments:
-                    users.setdefault(argument, []).append(phi.value)
+        users = ssa.merged
         visited = bytearray(len(ssa.defines))
         visited_phis: set[int] = set()
 

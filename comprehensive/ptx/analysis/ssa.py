@@ -16,7 +16,7 @@ definitions are the entry's value, of which nothing is known.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple, TypeGuard
@@ -80,6 +80,15 @@ class Ssa:
     def phi_of(self) -> dict[int, Phi]:
         """The phis by their value."""
         return {phi.value: phi for phis in self.phis for phi in phis}
+
+    @cached_property
+    def merged(self) -> Mapping[int, Sequence[int]]:
+        """The values of the phis that merge each value."""
+        found: dict[int, list[int]] = {}
+        for phi in self.phi_of.values():
+            for argument in phi.arguments:
+                found.setdefault(argument, []).append(phi.value)
+        return found
 
     @cached_property
     def readers(self) -> tuple[tuple[int, ...], ...]:

@@ -20,6 +20,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 
+from comprehensive.closure import reached
 from comprehensive.ptx.analysis.dominators import Tree
 from comprehensive.ptx.analysis.loops import NO_LOOP, Loops
 from comprehensive.ptx.analysis.space import Space
@@ -120,11 +121,7 @@ class _Levels:
         self._loops = loops
         self._spaces = spaces
         self._found = [Level.GRID] * len(ssa.values)
-        self._kernel_parameters = (
-            frozenset(p.name for p in ssa.cfg.flow.function.parameters)
-            if ssa.cfg.flow.function.is_kernel
-            else frozenset[str]()
-        )
+        self._kernel_parameters = ssa.cfg.flow.function.kernel_parameters.keys()
         self._work: list[int] = []
         self._groups_of: dict[int, list[_Group]] = {}
         self._own = [self._own_level(n) if d else Level.GRID for n, d in enumerate(ssa.defines)]
@@ -132,10 +129,6 @@ class _Levels:
     def values(self) -> list[Level]:
         ssa = self._ssa
         self._group()
-        arguments: dict[int, list[int]] = {}
-        for phi in ssa.phi_of.values():
-            for argument in phi.arguments:
-                arguments.setdefault(argument, []).append(phi.value)
         for value in range(len(ssa.cfg.flow.registers)):
             self._raise(value, Level.LANE)
         for number in range(len(ssa.defines)):
@@ -143,7 +136,7 @@ class _Levels:
         while self._work:
             value = self._work.pop()
             level = self._found[value]
-            for phi_value in arguments.get(value, ()):
+            for phi_value in ssa.merged.get(value, ()):
                 self._raise(phi_value, level)
             for number in ssa.readers[value]:
                 self._step(number)
@@ -204,7 +197,7 @@ class _Levels:
     def _loaded(self, number: int, code: Opcode, symbols: Sequence[str]) -> Level:
         """Private memory is LANE whatever its address; in a warp a weak load sees the same, if there is no race."""
         space = self._spaces.access(number)
-        if space is Space.PARAM and not (symbols and self._kernel_parameters.issuperset(symbols)):
+        if space is Space.PARAM and not (symbols and self._kernel_parameters >= set(symbols)):
             return Level.LANE
         if space is Space.GLOBAL and "nc" in code.modifiers:
             return Level.GRID
@@ -249,25 +242,14 @@ class _Levels:
         """Blocks that these depend on by control, through others, on ways from the block's dominator."""
         is_header = block in self._loops.headers
         region = None if is_header else self._region(into, self._tree.parent[block])
-        seen = set(into)
-        work = list(into)
-        while work:
-            for each in self._dependence[work.pop()]:
-                if each not in seen and (region is None or each in region):
-                    seen.add(each)
-                    work.append(each)
-        return seen
+        if region is None:
+            return set(reached(into, self._dependence.__getitem__))
+        return set(reached(into, lambda block: region.intersection(self._dependence[block])))
 
     def _region(self, into: tuple[int, ...], top: int) -> set[int]:
         """Blocks on ways from ``top`` to these that do not pass it again."""
-        seen = {top, *into}
-        work = [block for block in into if block != top]
-        while work:
-            for before in self._ssa.cfg.blocks[work.pop()].predecessors:
-                if before not in seen:
-                    seen.add(before)
-                    work.append(before)
-        return seen
+        blocks = self._ssa.cfg.blocks
+        return {top, *reached(into, lambda block: () if block == top else blocks[block].predecessors)}
 
     def _temporal(self) -> None:
         """Values that are read outside a loop vary as the branches by which threads leave it."""

@@ -35,7 +35,7 @@ class Alignment:
     ) -> None:
         self._symbols = symbols
         self._assumed = assumed
-        self._parameters = {p.name: p for p in function.parameters} if function.is_kernel else {}
+        self._parameters = function.kernel_parameters
         self._has_marks = any(p.is_pointer for p in function.parameters)
         self._variables = _variable_alignments(function, module)
 

@@ -22,6 +22,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeVar
 
+from comprehensive.closure import settled
 from comprehensive.ptx.analysis.cfg import Cfg
 from comprehensive.ptx.analysis.liveness import numbers_in
 
@@ -133,49 +134,47 @@ def _anticipated_with(
 ) -> tuple[list[int], list[int]]:
     into = [every] * len(cfg.blocks)
     out = [every] * len(cfg.blocks)
-    changed = True
-    while changed:
-        changed = False
-        for number in reversed(cfg.order):
-            block = cfg.blocks[number]
-            mask = 0 if block.leaves or not block.successors else every
-            for successor in block.successors:
-                mask &= into[successor] & behind.get((number, successor), every)
-            out[number] = mask
-            mask = local.first[number] | (local.transparent[number] & mask)
-            changed |= mask != into[number]
-            into[number] = mask
+
+    def change(number: int) -> bool:
+        block, was = cfg.blocks[number], into[number]
+        mask = 0 if block.leaves or not block.successors else every
+        for successor in block.successors:
+            mask &= into[successor] & behind.get((number, successor), every)
+        out[number] = mask
+        into[number] = local.first[number] | (local.transparent[number] & mask)
+        return into[number] != was
+
+    settled(cfg.order[::-1], change)
     return into, out
 
 
 def _available(cfg: Cfg, local: Local, every: int, predecessors: Sequence[Sequence[int]]) -> list[int]:
     """Return the expressions that every way to the end of a block has computed (available)."""
     out = [every] * len(cfg.blocks)
-    changed = True
-    while changed:
-        changed = False
-        for number in cfg.order:
-            mask = every if predecessors[number] else 0
-            for source in predecessors[number]:
-                mask &= out[source]
-            mask = local.last[number] | (mask & local.transparent[number])
-            changed |= mask != out[number]
-            out[number] = mask
+
+    def change(number: int) -> bool:
+        was, mask = out[number], every if predecessors[number] else 0
+        for source in predecessors[number]:
+            mask &= out[source]
+        out[number] = local.last[number] | (mask & local.transparent[number])
+        return out[number] != was
+
+    settled(cfg.order, change)
     return out
 
 
 def _partly_available(cfg: Cfg, local: Local, predecessors: Sequence[Sequence[int]]) -> list[int]:
     """Return the expressions that some way to the beginning of a block has computed (partly available)."""
     into, out = [0] * len(cfg.blocks), [0] * len(cfg.blocks)
-    changed = True
-    while changed:
-        changed = False
-        for number in cfg.order:
-            for source in predecessors[number]:
-                into[number] |= out[source]
-            mask = local.last[number] | (into[number] & local.transparent[number])
-            changed |= mask != out[number]
-            out[number] = mask
+
+    def change(number: int) -> bool:
+        was = out[number]
+        for source in predecessors[number]:
+            into[number] |= out[source]
+        out[number] = local.last[number] | (into[number] & local.transparent[number])
+        return out[number] != was
+
+    settled(cfg.order, change)
     return into
 
 
@@ -191,15 +190,15 @@ def _later(
     into = [every] * len(cfg.blocks)
     into[cfg.order[0]] = at_entry
     on: dict[tuple[int, int], int] = dict.fromkeys(earliest, every)
-    changed = True
-    while changed:
-        changed = False
-        for number in cfg.order:
-            mask = at_entry if number == cfg.order[0] else every
-            for source in predecessors[number]:
-                edge = source, number
-                on[edge] = earliest[edge] | (into[source] & ~local.first[source])
-                mask &= on[edge]
-            changed |= mask != into[number]
-            into[number] = mask
+
+    def change(number: int) -> bool:
+        was, mask = into[number], at_entry if number == cfg.order[0] else every
+        for source in predecessors[number]:
+            edge = source, number
+            on[edge] = earliest[edge] | (into[source] & ~local.first[source])
+            mask &= on[edge]
+        into[number] = mask
+        return mask != was
+
+    settled(cfg.order, change)
     return into, on

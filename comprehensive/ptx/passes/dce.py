@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from comprehensive.closure import settled
 from comprehensive.ptx.analysis.cfg import Block, Cfg, cfg_of
 from comprehensive.ptx.analysis.liveness import results_of
 from comprehensive.ptx.build import Build
@@ -63,16 +64,16 @@ def dead_steps(cfg: Cfg) -> tuple[int, ...]:
 def _strong_liveness(cfg: Cfg) -> list[int]:
     """Masks of registers at the beginning of blocks; the bit behind the last register is the carry."""
     live_in = [0] * len(cfg.blocks)
-    changed = True
-    while changed:
-        changed = False
-        for number in reversed(cfg.order):
-            block = cfg.blocks[number]
-            live = _live_out(cfg, block, live_in)
-            for step in reversed(block.steps):
-                live = _before(cfg, cfg.flow.steps[step], live)
-            changed |= live != live_in[number]
-            live_in[number] = live
+
+    def change(number: int) -> bool:
+        block = cfg.blocks[number]
+        was, live = live_in[number], _live_out(cfg, block, live_in)
+        for step in reversed(block.steps):
+            live = _before(cfg, cfg.flow.steps[step], live)
+        live_in[number] = live
+        return live != was
+
+    settled(cfg.order[::-1], change)
     return live_in
 
 

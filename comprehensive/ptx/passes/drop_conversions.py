@@ -66,11 +66,7 @@ def _needing(analyses: Analyses, number: int) -> int | None:
     if made & ssa.fixed or any(ssa.is_entry(value) for value in made):
         return number
     waiting = list(made)
-    merging: dict[int, list[int]] = {}
-    for phis in ssa.phis:
-        for phi in phis:
-            for argument in phi.arguments:
-                merging.setdefault(argument, []).append(phi.value)
+    merging = ssa.merged
     while waiting:
         value = waiting.pop()
         for reader in ssa.readers[value]:

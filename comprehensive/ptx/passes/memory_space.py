@@ -75,7 +75,6 @@ class _Rewriting:
         self._settings = settings
         self._analyses = analyses
         self._flow = analyses.flow
-        self._definitions = Counter(r for step in self._flow.steps for r in step.defines)
         self._clusters = any(_speaks_of_clusters(step.instruction.opcode) for step in self._flow.steps)
         self._remarks: dict[int, Remark] = {}
 
@@ -239,7 +238,7 @@ class _Rewriting:
         if not isinstance(source, Name):
             return None
         uses = self._flow.steps[step].uses
-        return source if all(self._definitions[register] == 1 for register in uses) else None
+        return source if all(self._flow.definitions[register] == 1 for register in uses) else None
 
     def _conversion(self, number: int, edits: Edits) -> None:
         """Replace ``cvta.to`` of what ``cvta`` made by a ``mov`` of what that was made from.

@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 
+from comprehensive.closure import settled
 from comprehensive.ptx.analysis.cfg import Block, Cfg
 from comprehensive.ptx.analysis.liveness import Liveness
 from comprehensive.ptx.passes.code_motion import Local
@@ -156,15 +157,15 @@ class Placer:
     def _computes(self, first: Collection[int], transparent: Sequence[bool]) -> list[bool]:
         """Blocks from whose beginning every way computes it unchanged, and none in a loop for ever."""
         found = [block.number in first for block in self._cfg.blocks]
-        changed = True
-        while changed:
-            changed = False
-            for number in reversed(self._cfg.order):
-                block = self._cfg.blocks[number]
-                if found[number] or not transparent[number] or block.leaves or not block.successors:
-                    continue
-                if all(found[successor] for successor in block.successors):
-                    found[number] = changed = True
+
+        def change(number: int) -> bool:
+            block = self._cfg.blocks[number]
+            if found[number] or not transparent[number] or block.leaves or not block.successors:
+                return False
+            found[number] = all(found[successor] for successor in block.successors)
+            return found[number]
+
+        settled(self._cfg.order[::-1], change)
         return found
 
     def _first_behind(self, fork: Block, first: dict[int, _Made]) -> tuple[list[_Made], set[int]]:

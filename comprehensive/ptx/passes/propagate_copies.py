@@ -10,7 +10,6 @@ so that it still holds the value wherever the copy does.
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass
 
 from comprehensive.ptx.analysis.analyses import Analyses
@@ -71,7 +70,6 @@ class _Sources:
     def __init__(self, analyses: Analyses) -> None:
         self._analyses = analyses
         self._flow = analyses.flow
-        self._definitions = Counter(r for step in self._flow.steps for r in step.defines)
         self.depths = scope_depths(analyses.function.body)
 
     def of(self, value: int) -> str | None:
@@ -106,4 +104,4 @@ class _Sources:
             return None
         if to.scope or from_.scope or from_.number in ssa.fixed:
             return None
-        return source if self._definitions[from_.number] == 1 else None
+        return source if self._flow.definitions[from_.number] == 1 else None

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from functools import cached_property
 
+from comprehensive.closure import reached
 from comprehensive.ptx.analysis.analyses import Analyses
 from comprehensive.ptx.analysis.dominators import (
     control_dependence_of,
@@ -97,14 +98,8 @@ class Redundancies:
         """Branches that decide whether a block runs, and whether they run themselves."""
         found = self._decided_by.get(block)
         if found is None:
-            seen: set[int] = set()
-            work = [block]
-            while work:
-                for branch in self._dependence[work.pop()]:
-                    if branch not in seen:
-                        seen.add(branch)
-                        work.append(branch)
-            found = self._decided_by[block] = frozenset(seen)
+            decide = self._dependence.__getitem__
+            found = self._decided_by[block] = frozenset(reached(decide(block), decide))
         return found
 
     def _text_block(self, block: int) -> int:

@@ -49,22 +49,8 @@ class Remark:
         return f"{place}remark: {self.pass_name}{where}: {self.text} [{self.kind.value}]"
 
 
-def dynamic_bytes_per_warp(remarks: Iterable[Remark], kernel: str) -> int:
-    """Return the dynamic shared memory that a launch of a kernel has to add for each warp of a block."""
-    return _sum_of(DYNAMIC_BYTES_PER_WARP, remarks, kernel)
-
-
-def grid_parameters(remarks: Iterable[Remark], kernel: str) -> int:
-    """Return how many arguments a launch of a kernel has to add that say which blocks run: 0 or 5."""
-    return _sum_of(GRID_PARAMETERS, remarks, kernel)
-
-
-def resident_warps(remarks: Iterable[Remark], kernel: str) -> int:
-    """Return how many warps of a kernel shall be on a multiprocessor at a time; 0 for as many as fit."""
-    return _sum_of(RESIDENT_WARPS, remarks, kernel)
-
-
-def _sum_of(fact: str, remarks: Iterable[Remark], kernel: str) -> int:
+def fact_of(fact: str, remarks: Iterable[Remark], kernel: str) -> int:
+    """Return the number that remarks state for a kernel as a fact, :data:`GRID_PARAMETERS` for example; 0 if none."""
     facts = (each for remark in remarks if remark.function == kernel for each in remark.facts)
     return sum(number for name, number in facts if name == fact)
 

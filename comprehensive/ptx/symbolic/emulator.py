@@ -23,6 +23,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple, TypeVar
 
+from comprehensive.closure import reached
 from comprehensive.ptx.analysis.accesses import Access
 from comprehensive.ptx.analysis.alias import Relation
 from comprehensive.ptx.analysis.analyses import Analyses
@@ -477,12 +478,7 @@ def _live_values(analyses: Analyses) -> list[frozenset[int]]:
                     # At the end of the block before.
                     reads[argument].add(source)
     for value, blocks in reads.items():
-        defined = ssa.values[value].block
-        work = [b for b in blocks if b != defined]
-        while work:
-            block = work.pop()
-            if value in found[block]:
-                continue
+        own = {ssa.values[value].block}
+        for block in reached(blocks - own, lambda b, own=own: set(cfg.blocks[b].predecessors) - own):
             found[block].add(value)
-            work += [p for p in cfg.blocks[block].predecessors if p != defined]
     return [frozenset(each) for each in found]

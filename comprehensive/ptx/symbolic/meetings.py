@@ -14,10 +14,11 @@ execute together orders what one of them knew before what all do behind it.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from comprehensive.closure import reached
 from comprehensive.ptx.analysis.alias import Relation
 from comprehensive.ptx.analysis.analyses import Analyses
 from comprehensive.ptx.analysis.ssa import NONE
@@ -115,17 +116,10 @@ class Meetings:
             found = self._blocks[block] = frozenset(self._backwards(block, self._meetings))
         return found
 
-    def _backwards(self, block: int, closed: Collection[int]) -> Iterator[int]:
-        """Yield the blocks from whose end ways lead to the beginning of a block, over others than closed ones."""
+    def _backwards(self, block: int, closed: Collection[int]) -> Collection[int]:
+        """Return the blocks from whose end ways lead to the beginning of a block, over others than closed ones."""
         blocks = self.analyses.cfg.blocks
-        work, seen = list(blocks[block].predecessors), set[int]()
-        while work:
-            number = work.pop()
-            if number not in seen:
-                seen.add(number)
-                yield number
-                if number not in closed:
-                    work.extend(blocks[number].predecessors)
+        return reached(blocks[block].predecessors, lambda n: () if n in closed else blocks[n].predecessors)
 
     def _base(self, step: int) -> str:
         return self.analyses.flow.steps[step].instruction.opcode.base

@@ -11,10 +11,11 @@ With the words of :mod:`.words` in the place of z3, and numbers for what it is m
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from comprehensive.closure import reached
 from comprehensive.ptx.analysis.arithmetic import Arithmetic
 from comprehensive.ptx.analysis.facts import Facts
 from comprehensive.ptx.analysis.forms import Form, single
@@ -98,16 +99,12 @@ class Terms:
     def group(self, *forms: Form) -> None:
         """Symbols that stand in all of these, and in what is made wider in them, as often, are one variable from now
         on: z3 need not find out that sums commute."""
-        every: dict[Form, None] = {}
-        work = list(forms)
-        while work:
-            one = work.pop()
-            if one in every:
-                continue
-            every[one] = None
-            for number, _ in one.terms:
-                symbol = self.arithmetic.symbols.all[number]
-                work += [each for each in symbol.key if isinstance(each, Form)]
+        symbols = self.arithmetic.symbols.all
+
+        def inner(one: Form) -> Iterator[Form]:
+            return (each for n, _ in one.terms for each in symbols[n].key if isinstance(each, Form))
+
+        every = reached(forms, inner)
         alike: dict[tuple[int, ...], list[int]] = {}
         plain = {n for one in every for n, _ in one.terms if self._is_plain(n)}
         for number in sorted(plain):
