@@ -43,7 +43,8 @@ def divide(
         for nest, tree, asserts in zip(
             compilation.nests, compilation.trees, asserts_of(compilation), strict=True
         )
-        if {*symbols} <= {*_parameters(nest), *limits, *limits_to_give((tree,))}
+        if {*symbols}
+        <= {*(s.name for s in nest.scalars if s.type.is_integer), *limits, *limits_to_give((tree,))}
     ]
     if not pairs:
         raise value_error(
@@ -98,10 +99,6 @@ def _refusals(
                 for atoms in refused
             ]
     return tuple(cases), tuple(unchecked)
-
-
-def _parameters(nest: Nest) -> tuple[str, ...]:
-    return tuple(s.name for s in nest.scalars if s.type.is_integer)
 
 
 def _demand_values(trees: Sequence[Tree[Variant]], known: set[str]) -> None:

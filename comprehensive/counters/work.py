@@ -262,7 +262,7 @@ class _Walk:
         """The number of steps, that of all threads together for a loop shared out along axes, and these."""
         bound = self._quotient(header.bound, scope)
         start, step = self._value(header.start, scope), self._value(header.step, scope)
-        own = {str(self._own(axis)): axis for axis in self._axes}
+        own = {str(Polynomial.symbol(axis.replace("threadIdx", "blockDim"))): axis for axis in self._axes}
         if header.relation == "<" and str(step) in own and start == Polynomial.symbol(own[str(step)]):
             return bound, frozenset((own[str(step)],))
         if header.relation == "<" and start.coefficient(_LANE, 1) == 1 and _names(start) >= self._axes.keys():
@@ -279,9 +279,6 @@ class _Walk:
                 return (bound - first) / by + 1, frozenset()
             case _:
                 return None, frozenset()
-
-    def _own(self, axis: str) -> Polynomial:
-        return Polynomial.symbol(axis.replace("threadIdx", "blockDim"))
 
     def _declared(self, statement: Declare, scope: _Scope) -> _Scope:
         if statement.dims:

@@ -209,7 +209,7 @@ def _loop_header(writer: Writer, loop: For[Statement], scope: ExprCompiler) -> E
         return None
     changed = assigned_scalars(loop.body)
     if loop.iterator in changed | names_read(loop.bound) or names_read(loop.bound) & (
-        changed | _arrays(scope)
+        changed | scope.local | scope.data.keys()
     ):
         return None
     start, bound = scope.value(loop.start, loop.type), scope.value(loop.bound)
@@ -217,10 +217,6 @@ def _loop_header(writer: Writer, loop: For[Statement], scope: ExprCompiler) -> E
     return replace(
         scope, types={**scope.types, loop.iterator: loop.type}, local=scope.local - {loop.iterator}
     )
-
-
-def _arrays(scope: ExprCompiler) -> frozenset[str]:
-    return scope.local | scope.data.keys()
 
 
 def _do_while(writer: Writer, loop: DoWhile, scope: ExprCompiler) -> None:

@@ -128,7 +128,7 @@ class Values(Struct):
             return self._datum(place.array, subscripts, state)
         if place.array in state.blurred or not self.is_inside(place, subscripts, state):
             return self.unknowns.fresh(subscripts)
-        element = _numbers(subscripts)
+        element = tuple(s for s in subscripts if isinstance(s, int))
         return state.cells.get((place.array, element), Unset(place.array, element))
 
     def subscripts(self, index: Index, state: State) -> tuple[Value, ...]:
@@ -252,7 +252,3 @@ class Values(Struct):
             return state.answers[asked] is wanted
         self.listener.asked(found, condition)
         return found
-
-
-def _numbers(subscripts: tuple[Value, ...]) -> tuple[int, ...]:
-    return tuple(s for s in subscripts if isinstance(s, int))

@@ -106,14 +106,10 @@ def _grow(
                 waiting.append((node.refuse, _going_on(arrow, node)))
             case Branch():
                 below = list(_arrows(tree, node, len(items), pruned=pruned))
-                items.append(_branch(tree, node, arrow))
+                items.append(Item("branch", (value(tree, node), node.evaluation.source + doubt(node)), arrow))
                 waiting.extend(reversed(below))
             case _:
                 assert_never(node)
-
-
-def _branch(tree: Tree[Fragment], node: Branch[Fragment], arrow: Arrow) -> Item:
-    return Item("branch", (value(tree, node), node.evaluation.source + doubt(node)), arrow)
 
 
 def _arrows(

@@ -71,13 +71,9 @@ def _down(first: Window, other: Window, along: str) -> int | None:
         return None
     pairs = list(zip(first.row, other.row, strict=True))
     for rows in sorted(range(-MOST_ROWS, MOST_ROWS + 1), key=abs):
-        if all(above.substitute({along: _moved(along, rows)}) == below for above, below in pairs):
+        if all(above.substitute({along: Polynomial.symbol(along) + rows}) == below for above, below in pairs):
             return rows
     return None
-
-
-def _moved(along: str, rows: int) -> Polynomial:
-    return Polynomial.symbol(along) + rows
 
 
 def _flat(body: Sequence[Stmt]) -> list[Stmt] | None:

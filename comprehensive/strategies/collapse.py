@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
+from itertools import chain
 
 from msgspec import Struct
 
@@ -92,17 +93,13 @@ def collapse(
         digits.low: ScalarType.INT,
         digits.joined: ScalarType.INT,
     }
-    for name, type in _declared(body):
+    for name, type in chain.from_iterable(declared(statement).items() for statement in statements_in(body)):
         if types.setdefault(name, type) is not type:
             return None  # one name, two types: a matter for a person
     try:
         return _Collapse(digits, types, assigned_scalars(body)).body(body, _Scope({}, frozenset()))
     except _NotMixedRadixError:
         return None
-
-
-def _declared(body: tuple[Stmt, ...]) -> list[tuple[str, ScalarType]]:
-    return [named for statement in statements_in(body) for named in declared(statement).items()]
 
 
 class _Scope(Struct, frozen=True):

@@ -120,7 +120,7 @@ def _move(nest: Nest, found: Hoistable) -> tuple[Nest, str]:
         moved = _collapsed(stripped, position, Digits(high, low, found.extent, joined=high))
         if moved is not None:
             return moved, f"the loop over '{low}' joins the grid loop over '{nest.grid[position].shown}'"
-    if low in _declared(stripped):
+    if low in declared_names(stripped.body).union(loop.iterator for loop in stripped.grid):
         new = fresh(low, all_names(stripped))
         stripped = map_bands(stripped, lambda _, body: rename(body, {low: new}))
         low = new
@@ -174,10 +174,6 @@ def _scaled(nest: Nest, position: int, iterator: str, factor: Expr) -> Nest:
     extent = exact_product(loop.extent, factor, environment_of(nest))
     scaled = Loop(iterator, extent, loop.span, loop.cut)
     return replace(nest, grid=(*nest.grid[:position], scaled, *nest.grid[position + 1 :]))
-
-
-def _declared(nest: Nest) -> frozenset[str]:
-    return declared_names(nest.body).union(loop.iterator for loop in nest.grid)
 
 
 def _sink(nest: Nest, name: str) -> Nest | None:

@@ -32,7 +32,7 @@ from comprehensive.toolchain.compiled import (
     without_times,
 )
 from comprehensive.toolchain.find import Found
-from comprehensive.toolchain.process import Completed, ToolError, run
+from comprehensive.toolchain.process import ToolError, run
 from comprehensive.toolchain.source_key import source_key
 
 TIMEOUT_S = 300.0
@@ -150,16 +150,11 @@ def _invoke(
         command.append(str(source))
         # TMPDIR: what the tool would leave in /tmp when it is ended goes with the directory.
         answer = run(command, timeout_s=TIMEOUT_S, cwd=directory, environment={"TMPDIR": name})
-        log = _clean_log(answer, directory)
+        log = without_times((answer.stdout + answer.stderr).replace(f"{directory}/", ""))
         if answer.returncode != 0 or not output.is_file():
             raise SourceRejectedError([str(tool.path), *flags, str(source)], log)
         listing = dependencies(listed.read_text(), directory) if has_dependencies else ()
         return Compiled(output.read_bytes(), log), listing
-
-
-def _clean_log(answer: Completed, directory: Path) -> str:
-    # Temporary names and times would make two runs differ.
-    return without_times((answer.stdout + answer.stderr).replace(f"{directory}/", ""))
 
 
 def include_directories(nvcc: Tool) -> tuple[Path, ...]:

@@ -50,7 +50,7 @@ def _function(plan: FunctionPlan, winners: Sequence[Winner], *, has_plain: bool)
     kernels: dict[str, list[KernelKey]] = {}
     for winner in own:
         if winner.pipeline or not has_plain:
-            keys = plan.kernels_of(_tile(plan, winner))
+            keys = plan.kernels_of(dict(winner.parameters).get(interface(plan).tile or "", 0))
             if not keys:
                 raise _unfit(winner, "no kernel stands for it alone")
             kernels.setdefault(winner.pipeline, []).extend(keys)
@@ -64,10 +64,6 @@ def _function(plan: FunctionPlan, winners: Sequence[Winner], *, has_plain: bool)
             for row, winner in zip(rows, own, strict=True)
         ]
     return replace(made, tuned=tuple(rows))
-
-
-def _tile(plan: FunctionPlan, winner: Winner) -> int:
-    return dict(winner.parameters).get(interface(plan).tile or "", 0)
 
 
 def _row(plan: FunctionPlan, winner: Winner) -> TunedRow:

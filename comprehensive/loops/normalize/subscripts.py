@@ -181,13 +181,10 @@ class Subscripts(Struct, frozen=True):
 
     def _is_proved(self, bound: Polynomial) -> bool:
         """Whether a bound over scalars is surely not negative: by signs, by ranges, or as a multiple of a fact."""
-        if self.is_nonnegative(bound) or self._is_nonnegative_in_ranges(bound):
+        if self.is_nonnegative(bound) or sum_of(self.ring.write(bound), self.types, self.ranges).least >= 0:
             return True
         multiples = (integral_quotient(bound, fact) for fact in self.facts)
         return any(times is not None and self.is_nonnegative(times) for times in multiples)
-
-    def _is_nonnegative_in_ranges(self, value: Polynomial) -> bool:
-        return sum_of(self.ring.write(value), self.types, self.ranges).least >= 0
 
     def difficulty(self, value: Polynomial) -> tuple[int, int]:
         """Return the key that is least for the simplest of several bounds: first parts that are no scalars,

@@ -32,10 +32,6 @@ def _type(opcode: Opcode) -> str | None:
     return opcode.types[-1]
 
 
-def _wide(type_: str) -> str:
-    return f"{type_[0]}{2 * int(type_[1:])}"
-
-
 def _word(type_: str) -> str:
     return f"u{type_[1:]}"
 
@@ -87,7 +83,7 @@ def multiply(opcode: Opcode) -> Operation | None:
     if type_ is None:
         return None
     part = first(opcode, ("lo", "hi", "wide")) or "lo"
-    result = _wide(type_) if part == "wide" else type_
+    result = f"{type_[0]}{2 * int(type_[1:])}" if part == "wide" else type_
     products: dict[str, Callable[[Array, Array], Array]] = {
         "lo": np.multiply,
         "hi": integers.multiply_high,

@@ -17,7 +17,7 @@ from comprehensive.diagnostics import Span
 from comprehensive.ptx.access_forms import Version, parameters_version, version_of
 from comprehensive.ptx.build import ALONE, Build
 from comprehensive.ptx.flow import registers_in
-from comprehensive.ptx.module import Function, Item, Module
+from comprehensive.ptx.module import Function, Module
 from comprehensive.ptx.passes.ptx_pass import PtxPass, strange_statement
 from comprehensive.ptx.passes.remark import Kind, Remark
 from comprehensive.ptx.special_registers import special_register
@@ -64,7 +64,7 @@ class LowerVersion(PtxPass):
         return module.with_version(needed), (self._remark(Kind.APPLIED, module, text),)
 
     def _remark(self, kind: Kind, module: Module, text: str) -> Remark:
-        item = _version_item(module)
+        item = next(item for item in module.items if item.name == ".version")
         head = module.file.text.rindex(".version", item.start, item.end)
         return Remark(kind, self.name, None, Span(module.file, head, item.end), text)
 
@@ -148,10 +148,6 @@ def _known(table: str, word: str, before: str = "") -> Version:
         return _versions()[table][word]
     except KeyError:
         raise _UnknownNeedError(f"'{before}{word}'") from None
-
-
-def _version_item(module: Module) -> Item:
-    return next(item for item in module.items if item.name == ".version")
 
 
 def _text(version: Version) -> str:

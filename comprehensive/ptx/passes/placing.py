@@ -205,7 +205,7 @@ class Placer:
             return None
         for register in candidates:
             if all(self._is_dead_on(register, one) for one in on_edges) and all(
-                self._is_dead_before_branch(register, fork) for fork in forks
+                not self._live.before[self._cfg.blocks[fork].end - 1] >> register & 1 for fork in forks
             ):
                 ahead = {one.block for one in on_edges if not one.is_behind}
                 behind = {one.block for one in on_edges if one.is_behind} | set(forks)
@@ -216,9 +216,6 @@ class Placer:
     def _is_dead_on(self, register: int, one: _Made) -> bool:
         assert one.edge is not None
         return not self._live.live_in[self._text_block(one.edge[1])] >> register & 1
-
-    def _is_dead_before_branch(self, register: int, fork: int) -> bool:
-        return not self._live.before[self._cfg.blocks[fork].end - 1] >> register & 1
 
     def _holds(
         self, each: Expression, register: int, saved: Sequence[int], ahead: set[int], behind: set[int]

@@ -86,12 +86,9 @@ class Meetings:
         """The steps at which all lanes of a warp meet, by block."""
         found: dict[int, list[int]] = {}
         for step in self.analyses.accesses:
-            if self._is_meeting(step):
+            if self.analyses.ssa.guards[step] == NONE and self._is_met(step):
                 found.setdefault(self.analyses.cfg.block_of[step], []).append(step)
         return {block: tuple(steps) for block, steps in found.items()}
-
-    def _is_meeting(self, step: int) -> bool:
-        return self.analyses.ssa.guards[step] == NONE and self._is_met(step)
 
     def _is_met(self, step: int) -> bool:
         """Whether all lanes of a warp execute a step together, where one does, and each sees what the others knew."""

@@ -58,7 +58,6 @@ from comprehensive.schedule.instances import Instance, time_instances
 from comprehensive.schedule.overlap import sweeps_parameter, swept
 from comprehensive.schedule.recipe import TileKernel
 from comprehensive.schedule.sweeps import (
-    Cycle,
     NoSweepsError,
     apart,
     cycle_of,
@@ -117,7 +116,9 @@ def _tiled(
     if any(points.limits != limits for points in regions):
         raise NoSweepsError("the regions of the loop do other points, or name their blocks otherwise")
     cycle = cycle_of(regions, repetition.loop)
-    _demand_independent(repetition.loop.iterator, (*limits, *_expressions(cycle)))
+    _demand_independent(
+        repetition.loop.iterator, (*limits, *(e for body in cycle.bodies for e in expressions_in(body)))
+    )
     types = dict.fromkeys(names, ScalarType.INT)
     for nest, body in zip((*nests, *nests), cycle.bodies, strict=False):
         types |= with_declarations(environment_of(nest), body)
@@ -185,10 +186,6 @@ def _renamed(points: Points, names: tuple[str, ...]) -> Points:
         for a in points.alternatives
     )
     return Points(names, points.shown, points.limits, alternatives, points.conditions)
-
-
-def _expressions(cycle: Cycle) -> tuple[Expr, ...]:
-    return tuple(e for body in cycle.bodies for e in expressions_in(body))
 
 
 def _demand_independent(iterator: str, expressions: Sequence[Expr]) -> None:
