@@ -21,8 +21,7 @@ Places = Callable[[Lanes], Array]
 
 def access(binding: Binding) -> Action | None:
     """Return the action of a load or a store; None for other instructions."""
-    opcode = binding.step.instruction.opcode
-    match opcode.base:
+    match binding.opcode.base:
         case "ld" | "ldu":
             return _load(binding)
         case "st":
@@ -36,8 +35,7 @@ def places_of(binding: Binding, operand: Operand, width: int, *, writes: bool) -
 
     Parameters of functions lie in local memory, those of kernels in a space of their own.
     """
-    opcode = binding.step.instruction.opcode
-    space = opcode.space
+    space = binding.opcode.space
     if space == "param":
         space = binding.space_of(operand) or "param"
     elif space in ("shared::cluster", "shared::cta"):
@@ -58,8 +56,8 @@ def places_of(binding: Binding, operand: Operand, width: int, *, writes: bool) -
 
 
 def _load(binding: Binding) -> Action:
-    to, source = binding.step.instruction.operands[:2]
-    type_ = binding.step.instruction.opcode.types[-1]
+    to, source = binding.operands[:2]
+    type_ = binding.opcode.types[-1]
     items = _items(binding, to)
     if type_ == "b128":
         targets, word = [row for item in items for row in binding.wide(item)], "b64"
@@ -79,8 +77,8 @@ def _load(binding: Binding) -> Action:
 
 
 def _store(binding: Binding) -> Action:
-    to, source = binding.step.instruction.operands[:2]
-    type_ = binding.step.instruction.opcode.types[-1]
+    to, source = binding.operands[:2]
+    type_ = binding.opcode.types[-1]
     items = _items(binding, source)
     if type_ == "b128":
         sources, size = [row for item in items for row in binding.wide(item)], 8
@@ -91,7 +89,7 @@ def _store(binding: Binding) -> Action:
         sources = [binding.source(item, read).view(DTYPES[word]) for item in items]
     memory = binding.machine.memory
     places = places_of(binding, to, size * len(sources), writes=True)
-    shift, is_strong = size.bit_length() - 1, binding.step.instruction.opcode.is_volatile
+    shift, is_strong = size.bit_length() - 1, binding.opcode.is_volatile
 
     def store(lanes: Lanes) -> None:
         first = places(lanes) >> shift

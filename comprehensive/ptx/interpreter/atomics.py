@@ -44,13 +44,13 @@ _NAMES = (*_ASSOCIATIVE, "exch", "cas", "inc", "dec")
 
 def atomic(binding: Binding) -> Action | None:
     """Return the action of atom or red; None for other instructions."""
-    opcode = binding.step.instruction.opcode
+    opcode = binding.opcode
     if opcode.base not in ("atom", "red") or has(opcode, "async"):
         return None
     name = next((word for word in opcode.modifiers if word in _NAMES), None)
     if name is None:
         raise Unsupported(f"'{opcode.text}'")
-    operands = binding.step.instruction.operands
+    operands = binding.operands
     returns = opcode.base == "atom"
     to = operands[0] if returns else NOWHERE
     address, *given = operands[1:] if returns else operands
@@ -61,8 +61,7 @@ def atomic(binding: Binding) -> Action | None:
 
 
 def _narrow(binding: Binding, name: str, to: Operand, address: Operand, given: list[Operand]) -> Action:
-    opcode = binding.step.instruction.opcode
-    type_ = opcode.types[-1]
+    type_ = binding.opcode.types[-1]
     size = bytes_of_type(type_)
     columns = [source.items if isinstance(source, Vector) else (source,) for source in given]
     count = len(columns[0])
@@ -70,7 +69,7 @@ def _narrow(binding: Binding, name: str, to: Operand, address: Operand, given: l
     items = to.items if isinstance(to, Vector) else (to,) * count
     targets = [binding.target(item, type_) for item in items]
     sources = [[binding.source(item, type_) for item in column] for column in columns]
-    change = _change(name, type_, opcode)
+    change = _change(name, type_, binding.opcode)
     memory, dtype, shift = binding.machine.memory, DTYPES[type_], size.bit_length() - 1
     is_plain = type_ == element_of(type_) and not is_float(type_)
     alone = _ASSOCIATIVE.get(name) if is_plain and to == NOWHERE else None
@@ -128,7 +127,7 @@ def _of_floats(name: str, type_: str, opcode: Opcode) -> Computation:
 def _wide(binding: Binding, name: str, to: Operand, address: Operand, given: list[Operand]) -> Action:
     """Return the action of a 128-bit atomic, ``exch`` or ``cas``."""
     if name not in ("exch", "cas"):
-        raise Unsupported(f"'{binding.step.instruction.opcode.text}'")
+        raise Unsupported(f"'{binding.opcode.text}'")
     target = np.empty((2, binding.lanes), np.uint64) if to == NOWHERE else binding.wide(to)
     sources = [binding.wide(source) for source in given]
     places = places_of(binding, address, 16, writes=True)

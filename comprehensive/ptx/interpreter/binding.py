@@ -60,6 +60,8 @@ class Binding:
     def __init__(self, frame: Frame, step: Step) -> None:
         self.frame = frame
         self.step = step
+        self.opcode = step.instruction.opcode
+        self.operands = step.instruction.operands
         self.machine = frame.machine
         self.lanes = frame.machine.shape.lanes
         numbers = (*step.defines, *step.uses, *(() if step.guard is None else (step.guard,)))
@@ -82,7 +84,7 @@ class Binding:
         """The operand of an instruction on ``.v2`` or ``.v4`` by its elements, also where it is one register."""
         if isinstance(operand, Vector):
             return operand
-        words = self.step.instruction.opcode.modifiers
+        words = self.opcode.modifiers
         count = next((int(word[1:]) for word in words if word in ("v2", "v4")), 0)
         if not count or not isinstance(operand, Name):
             return None

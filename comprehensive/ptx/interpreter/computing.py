@@ -43,16 +43,15 @@ def computation(binding: Binding) -> Action | None:
 
 
 def _bound(binding: Binding, operation: Operation) -> Action:
-    operands = binding.step.instruction.operands
     count = len(operation.sources)
-    given = operands[1:]
-    if binding.step.instruction.opcode.base in ("min", "max") and len(given) == 3:
+    given = binding.operands[1:]
+    if binding.opcode.base in ("min", "max") and len(given) == 3:
         operation, count = _of_three(operation), 3
     if len(given) != count:
-        raise Unsupported(f"'{binding.step.instruction.opcode.text}' with {len(given)} sources")
+        raise Unsupported(f"'{binding.opcode.text}' with {len(given)} sources")
     sources, negated = binding.sources(given, operation.sources)
     function = with_negated(operation.function, negated)
-    targets = _targets(binding, operands[0], operation.results)
+    targets = _targets(binding, binding.operands[0], operation.results)
     machine = binding.machine
     if operation.reads_carry:
         sources.append(machine.carry)
@@ -124,9 +123,9 @@ def apply(computation: Computation, sources: list[Array], targets: list[Array]) 
 
 
 def _move(binding: Binding) -> Action:
-    to, source = binding.step.instruction.operands
-    type_ = binding.step.instruction.opcode.types[0]
-    if any(word in ("v2", "v4") for word in binding.step.instruction.opcode.modifiers):
+    to, source = binding.operands
+    type_ = binding.opcode.types[0]
+    if any(word in ("v2", "v4") for word in binding.opcode.modifiers):
         return _move_vector(binding, to, source, type_)
     if isinstance(to, Vector):
         return _unpack(binding, to, source, type_)
@@ -217,8 +216,8 @@ def _unpack(binding: Binding, to: Vector, source: Operand, type_: str) -> Action
 
 def _convert_address(binding: Binding) -> Action:
     """Return the action of ``cvta``: the begin of the space is added to an address, or subtracted from it."""
-    opcode = binding.step.instruction.opcode
-    to, source = binding.step.instruction.operands
+    opcode = binding.opcode
+    to, source = binding.operands
     type_ = opcode.types[-1]
     dtype = DTYPES[type_]
     begin = np.array(window(_space(opcode)), np.uint64)
@@ -232,8 +231,8 @@ def _convert_address(binding: Binding) -> Action:
 
 
 def _is_in_space(binding: Binding) -> Action:
-    to, source = binding.step.instruction.operands
-    number = WINDOWS[_space(binding.step.instruction.opcode)]
+    to, source = binding.operands
+    number = WINDOWS[_space(binding.opcode)]
     array = binding.source(source, "b64")
     return apply(
         unary(lambda a: (a >> np.uint64(WINDOW_BITS)) == number), [array], [binding.target(to, "pred")]
@@ -252,7 +251,7 @@ def _plain(word: str) -> str:
 
 def _policy(binding: Binding) -> Action:
     """Return the action of ``createpolicy``, which stores 0: there are no caches."""
-    target = binding.target(binding.step.instruction.operands[0], "b64")
+    target = binding.target(binding.operands[0], "b64")
     return apply(unary(lambda a: a), [binding.source(Immediate("0"), "b64")], [target])
 
 
@@ -261,13 +260,12 @@ def _policy(binding: Binding) -> Action:
 
 def _lookup(binding: Binding) -> Action:
     """Return the action of ``lop3.b32``. Unsupported where it has a predicate."""
-    opcode = binding.step.instruction.opcode
-    operands = binding.step.instruction.operands
+    operands = binding.operands
     if len(operands) != 5 or not isinstance(operands[4], Immediate):
         raise Unsupported("lop3 with a predicate")
     table = int(operands[4].value)
     sources = [binding.source(operand, "b32") for operand in operands[1:4]]
-    if isinstance(operands[0], Name) and opcode.types:
+    if isinstance(operands[0], Name) and binding.opcode.types:
         return apply(lambda a, b, c: lookup(a, b, c, table), sources, [binding.target(operands[0], "b32")])
     raise Unsupported("this form of lop3")
 

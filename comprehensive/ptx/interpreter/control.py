@@ -173,7 +173,7 @@ def under_guard(binding: Binding, action: Action, otherwise: Action | None = Non
 
 def action_of(binding: Binding, shared: Shared) -> Action:
     """An instruction that does not end a part."""
-    opcode = binding.step.instruction.opcode
+    opcode = binding.opcode
     found = (
         computation(binding)
         or access(binding)
@@ -274,7 +274,7 @@ class _Ends:
         return sum(sites[position].frame is callee.frame for position in stack)
 
     def _switch(self, binding: Binding) -> Callable[[Lanes], None]:
-        index = binding.source(binding.step.instruction.operands[0], "u32")
+        index = binding.source(binding.operands[0], "u32")
         targets = [self._position_of[target] for target in binding.step.targets]
         scheduler = self._scheduler
 
@@ -299,7 +299,7 @@ class _Ends:
         action = memory_barrier(binding, self._shared.copies)
         truth = waits(binding)
         if action is None or truth is None:
-            raise Unsupported(f"'{binding.step.instruction.opcode.text}'")
+            raise Unsupported(f"'{binding.opcode.text}'")
         scheduler, following = self._scheduler, self._next
 
         def finish(lanes: Lanes) -> None:
@@ -311,11 +311,10 @@ class _Ends:
         return finish
 
     def _barrier(self, binding: Binding) -> Callable[[Lanes], None]:
-        opcode = binding.step.instruction.opcode
-        words = opcode.modifiers
-        operands = binding.step.instruction.operands
+        words = binding.opcode.modifiers
+        operands = binding.operands
         if "cluster" in words:
-            raise Unsupported(f"'{opcode.text}'")
+            raise Unsupported(f"'{binding.opcode.text}'")
         reduces, waits_ = "red" in words, "arrive" not in words
         vote, answer = None, None
         if reduces:
@@ -345,7 +344,7 @@ class _Ends:
 
     def _call(self, binding: Binding) -> Callable[[Lanes], None]:
         shared, scheduler = self._shared, self._scheduler
-        returns, callee, parameters = operands_of_call(binding.step.instruction.operands)
+        returns, callee, parameters = operands_of_call(binding.operands)
         arguments = [slot_of_operand(binding, operand) for operand in parameters]
         results = tuple(slot_of_operand(binding, operand) for operand in returns)
         site = Site(self._frame, self._position_of.get(self._end, -1), results)
@@ -406,9 +405,8 @@ def _trap(base: str) -> Callable[[Lanes], None]:
 
 def _answer(binding: Binding) -> Answer:
     """Return the function that stores the result of bar.red: a number, or whether all or some said yes."""
-    opcode = binding.step.instruction.opcode
-    words = opcode.modifiers
-    target = binding.target(binding.step.instruction.operands[0], "u32" if "popc" in words else "pred")
+    words = binding.opcode.modifiers
+    target = binding.target(binding.operands[0], "u32" if "popc" in words else "pred")
 
     def answer(lanes: Lanes, counts: Array) -> None:
         agreed, arrived = counts

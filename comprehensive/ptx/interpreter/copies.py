@@ -70,10 +70,9 @@ class Copies:
 
 def asynchronous(binding: Binding, copies: Copies) -> Action | None:
     """Return the action of a cp.async to shared memory; None for other instructions."""
-    opcode = binding.step.instruction.opcode
+    opcode = binding.opcode
     if opcode.base != "cp" or "async" not in opcode.modifiers:
         return None
-    operands = binding.step.instruction.operands
     words = opcode.modifiers
     if "bulk" in words or "mbarrier" in words:
         raise Unsupported(f"'{opcode.text}'")
@@ -82,12 +81,12 @@ def asynchronous(binding: Binding, copies: Copies) -> Action | None:
     if "wait_all" in words:
         return lambda lanes: copies.wait(lanes, None)
     if "wait_group" in words:
-        (count,) = operands
+        (count,) = binding.operands
         if not isinstance(count, Immediate):
             raise Unsupported("cp.async.wait_group of what is no literal")
         number = int(count.value)
         return lambda lanes: copies.wait(lanes, number)
-    return _copy(binding, copies, operands)
+    return _copy(binding, copies, binding.operands)
 
 
 def _copy(binding: Binding, copies: Copies, operands: tuple[Operand, ...]) -> Action:
@@ -95,7 +94,7 @@ def _copy(binding: Binding, copies: Copies, operands: tuple[Operand, ...]) -> Ac
 
     What is beyond the bytes becomes zero.
     """
-    if any("cache_hint" in word for word in binding.step.instruction.opcode.modifiers):
+    if any("cache_hint" in word for word in binding.opcode.modifiers):
         operands = operands[:-1]
     to, source, size_operand, *rest = operands
     if not isinstance(size_operand, Immediate):

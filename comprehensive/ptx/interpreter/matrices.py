@@ -40,7 +40,7 @@ def product_of_matrices(binding: Binding) -> Action:
     Thread (g, q) has of C and D columns 2*q and 2*q + 1 of rows g and g + 8.  Of A it has steps of these rows, of B the
     same steps of column g: of doubles q, q + 4, ..., of elements of 16 bits pairs, 2*q and 2*q + 1 of each eight.
     """
-    opcode = binding.step.instruction.opcode
+    opcode = binding.opcode
     found = next(filter(None, map(_SHAPE.match, opcode.modifiers)), None)
     if found is None or not {"row", "col"} <= set(opcode.modifiers):
         raise Unsupported(f"'{opcode.text}'")
@@ -53,7 +53,7 @@ def product_of_matrices(binding: Binding) -> Action:
         number, held = "f32", 2
     else:
         raise Unsupported(f"'{opcode.text}'")
-    target, left, right, sums = binding.step.instruction.operands[:4]
+    target, left, right, sums = binding.operands[:4]
     results = [binding.target(each, number) for each in _elements(target)]
     factor_type = "b32" if is_narrow else "f64"
     a, b = ([binding.source(each, factor_type) for each in _elements(o)] for o in (left, right))
@@ -107,8 +107,8 @@ def load_of_matrices(binding: Binding) -> Action:
     Thread ``l`` says where row ``l % 8`` of matrix ``l / 8`` is, and thread (g, q) gets elements 2*q and 2*q + 1 of
     row g of each, or with ``.trans`` of column g.
     """
-    opcode = binding.step.instruction.opcode
-    to, source = binding.step.instruction.operands[:2]
+    opcode = binding.opcode
+    to, source = binding.operands[:2]
     targets = [binding.target(each, "b32") for each in _elements(to)]
     count = next((int(word[1]) for word in opcode.modifiers if word in ("x1", "x2", "x4")), 0)
     if "m8n8" not in opcode.modifiers or opcode.types != ("b16",) or count != len(targets):
@@ -140,7 +140,7 @@ def load_of_matrices(binding: Binding) -> Action:
 def _demand_whole_warps(binding: Binding, lanes: Lanes) -> None:
     machine = binding.machine
     if (machine.warp_masks(lanes)[machine.warp_of[lanes.at]] != _EVERY).any():
-        message = f"executes '{binding.step.instruction.opcode.base}' without all threads of its warp"
+        message = f"executes '{binding.opcode.base}' without all threads of its warp"
         raise Fault("CF1012", message, int(lanes.index[0]), "have whole warps come to it")
 
 

@@ -49,10 +49,9 @@ def arrived(word: int, *, count: int = 0, expects: int = 0, completes: int = 0, 
 
 def memory_barrier(binding: Binding, copies: Copies) -> Action | None:
     """Return the action of an mbarrier instruction, or of cp.async.mbarrier; None for others."""
-    opcode = binding.step.instruction.opcode
-    operands = binding.step.instruction.operands
+    opcode = binding.opcode
     if opcode.base == "cp" and "mbarrier" in opcode.modifiers and "async" in opcode.modifiers:
-        return _after_copies(binding, copies, operands[0])
+        return _after_copies(binding, copies, binding.operands[0])
     if opcode.base != "mbarrier":
         return None
     build = _BUILDERS.get(opcode.modifiers[0])
@@ -63,8 +62,8 @@ def memory_barrier(binding: Binding, copies: Copies) -> Action | None:
 
 def waits(binding: Binding) -> Array | None:
     """The predicate of an instruction that says whether a phase is over; None for others."""
-    opcode = binding.step.instruction.opcode
-    to = binding.step.instruction.operands[0]
+    opcode = binding.opcode
+    to = binding.operands[0]
     if opcode.base == "mbarrier" and opcode.modifiers[0] in ("try_wait", "test_wait") and to != NOWHERE:
         return binding.target(to, "pred")
     return None
@@ -91,7 +90,7 @@ def _changed(
 
 
 def _initialise(binding: Binding) -> Action:
-    address, count = binding.step.instruction.operands
+    address, count = binding.operands
 
     def begun(_: int, number: int) -> int:
         return packed_state(0, number, number, 0)
@@ -101,11 +100,10 @@ def _initialise(binding: Binding) -> Action:
 
 def _arrive(binding: Binding) -> Action:
     """Return the action of arrive or arrive_drop."""
-    opcode = binding.step.instruction.opcode
-    operands = binding.step.instruction.operands
+    operands = binding.operands
     to, address, *rest = (NOWHERE, *operands) if isinstance(operands[0], Address) else operands
     number = binding.source(rest[0], "u32") if rest else np.broadcast_to(np.uint32(1), binding.lanes)
-    expects, drops = has(opcode, "expect_tx"), has(opcode, "arrive_drop")
+    expects, drops = has(binding.opcode, "expect_tx"), has(binding.opcode, "arrive_drop")
 
     def change(word: int, number: int) -> int:
         if expects:
@@ -117,8 +115,8 @@ def _arrive(binding: Binding) -> Action:
 
 def _transfer(binding: Binding) -> Action:
     """Return the action of expect_tx or complete_tx."""
-    address, number = binding.step.instruction.operands[:2]
-    completes = has(binding.step.instruction.opcode, "complete_tx")
+    address, number = binding.operands[:2]
+    completes = has(binding.opcode, "complete_tx")
 
     def change(word: int, number: int) -> int:
         return arrived(word, completes=number) if completes else arrived(word, expects=number)
@@ -128,7 +126,7 @@ def _transfer(binding: Binding) -> Action:
 
 def _after_copies(binding: Binding, copies: Copies, operand: Operand) -> Action:
     """Arrives when the copies of the thread are there; they are at once. Without noinc nothing is left to arrive."""
-    no_increment = any("noinc" in word for word in binding.step.instruction.opcode.modifiers)
+    no_increment = any("noinc" in word for word in binding.opcode.modifiers)
 
     def change(word: int) -> int:
         return arrived(word, count=1) if no_increment else word
@@ -144,8 +142,8 @@ def _after_copies(binding: Binding, copies: Copies, operand: Operand) -> Action:
 
 def _wait(binding: Binding) -> Action:
     """Return the action that tests whether a phase is over: that of a state, or the last one of a parity."""
-    opcode = binding.step.instruction.opcode
-    to, address, which, *_ = binding.step.instruction.operands
+    opcode = binding.opcode
+    to, address, which, *_ = binding.operands
     target = binding.target(to, "pred")
     places = places_of(binding, address, 8, writes=False)
     memory = binding.machine.memory
@@ -162,7 +160,7 @@ def _wait(binding: Binding) -> Action:
 
 
 def _count(binding: Binding) -> Action:
-    to, state = binding.step.instruction.operands
+    to, state = binding.operands
     target, source = binding.target(to, "b32"), binding.source(state, "b64")
 
     def count(lanes: Lanes) -> None:
@@ -172,7 +170,7 @@ def _count(binding: Binding) -> Action:
 
 
 def _forget(binding: Binding) -> Action:
-    places = places_of(binding, binding.step.instruction.operands[0], 8, writes=True)
+    places = places_of(binding, binding.operands[0], 8, writes=True)
     memory = binding.machine.memory
 
     def forget(lanes: Lanes) -> None:

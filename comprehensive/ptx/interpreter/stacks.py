@@ -18,10 +18,10 @@ NAME = "the stack"
 
 def stack_change(binding: Binding) -> Action | None:
     """Return the action of alloca, stacksave or stackrestore; None for other instructions."""
-    opcode = binding.step.instruction.opcode
+    opcode = binding.opcode
     if opcode.base not in ("alloca", "stacksave", "stackrestore"):
         return None
-    operands = binding.step.instruction.operands
+    operands = binding.operands
     type_ = opcode.types[-1]
     stack = binding.frame.symbols[NAME]
     top = binding.machine.stack_top

@@ -25,14 +25,13 @@ _ONE = np.uint32(1)
 
 def together(binding: Binding) -> Action | None:
     """Return the action of an instruction that threads of a warp do together; None for others."""
-    build = _BUILDERS.get(binding.step.instruction.opcode.base)
+    build = _BUILDERS.get(binding.opcode.base)
     return None if build is None else build(binding)
 
 
 def mask_of(binding: Binding) -> Array | None:
     """The threads that an instruction names, as bits; None for one that waits for nobody."""
-    opcode = binding.step.instruction.opcode
-    operands = binding.step.instruction.operands
+    opcode, operands = binding.opcode, binding.operands
     if opcode.base == "bar" and "warp" in opcode.modifiers:
         return binding.source(operands[0], "b32")
     if opcode.base in ("shfl", "vote", "match", "redux") and "sync" in opcode.modifiers:
@@ -50,11 +49,9 @@ def _targets(binding: Binding, operand: Operand) -> tuple[Array, Array]:
 
 
 def _shuffle(binding: Binding) -> Action:
-    opcode = binding.step.instruction.opcode
-    operands = binding.step.instruction.operands
-    mode = first(opcode, ("up", "down", "bfly", "idx"))
-    target, valid_target = _targets(binding, operands[0])
-    source, distance, clamp = (binding.source(operand, "b32") for operand in operands[1:4])
+    mode = first(binding.opcode, ("up", "down", "bfly", "idx"))
+    target, valid_target = _targets(binding, binding.operands[0])
+    source, distance, clamp = (binding.source(operand, "b32") for operand in binding.operands[1:4])
     machine = binding.machine
     lane_in_warp = machine.lane_in_warp.astype(np.int64)
 
@@ -94,11 +91,9 @@ def _shuffle(binding: Binding) -> Action:
 
 
 def _vote(binding: Binding) -> Action:
-    opcode = binding.step.instruction.opcode
-    operands = binding.step.instruction.operands
-    mode = first(opcode, ("all", "any", "uni", "ballot"))
-    predicate = binding.truth(operands[1])
-    target = binding.target(operands[0], "b32" if mode == "ballot" else "pred")
+    mode = first(binding.opcode, ("all", "any", "uni", "ballot"))
+    predicate = binding.truth(binding.operands[1])
+    target = binding.target(binding.operands[0], "b32" if mode == "ballot" else "pred")
     machine = binding.machine
 
     def vote(lanes: Lanes) -> None:
@@ -120,12 +115,10 @@ def _vote(binding: Binding) -> Action:
 
 
 def _match(binding: Binding) -> Action:
-    opcode = binding.step.instruction.opcode
-    operands = binding.step.instruction.operands
-    source = binding.source(operands[1], opcode.types[-1])
-    target, equal_target = _targets(binding, operands[0])
+    source = binding.source(binding.operands[1], binding.opcode.types[-1])
+    target, equal_target = _targets(binding, binding.operands[0])
     machine = binding.machine
-    in_all = "all" in opcode.modifiers
+    in_all = "all" in binding.opcode.modifiers
 
     def match(lanes: Lanes) -> None:
         at = lanes.at
@@ -158,13 +151,12 @@ _REDUCTIONS: dict[str, np.ufunc] = {
 
 
 def _reduce(binding: Binding) -> Action:
-    opcode = binding.step.instruction.opcode
-    operands = binding.step.instruction.operands
+    opcode = binding.opcode
     type_ = opcode.types[-1]
     name = first(opcode, tuple(_REDUCTIONS))
     if name is None or DTYPES[type_].kind == "f":
         raise Unsupported(f"'{opcode.text}'")
-    source, target = binding.source(operands[1], type_), binding.target(operands[0], type_)
+    source, target = binding.source(binding.operands[1], type_), binding.target(binding.operands[0], type_)
     machine, function = binding.machine, _REDUCTIONS[name]
 
     def reduce(lanes: Lanes) -> None:
@@ -175,7 +167,7 @@ def _reduce(binding: Binding) -> Action:
 
 
 def _active(binding: Binding) -> Action:
-    target = binding.target(binding.step.instruction.operands[0], "b32")
+    target = binding.target(binding.operands[0], "b32")
     machine = binding.machine
 
     def active(lanes: Lanes) -> None:
@@ -186,7 +178,7 @@ def _active(binding: Binding) -> Action:
 
 def _elect(binding: Binding) -> Action:
     """The first thread of those that take part."""
-    target, chosen_target = _targets(binding, binding.step.instruction.operands[0])
+    target, chosen_target = _targets(binding, binding.operands[0])
     machine: Machine = binding.machine
 
     def elect(lanes: Lanes) -> None:
