@@ -8,7 +8,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
 
 from msgspec import Struct
@@ -51,20 +51,21 @@ def arranged(terms: Sequence[Term], order: Sequence[str] = ()) -> tuple[Term, ..
 
 def format_terms(terms: Sequence[Term], order: Sequence[str] = ()) -> str:
     """The sum of the terms as text, `arranged` by `order`."""
-    if not terms:
-        return "0"
-    pieces: list[str] = []
-    for term in arranged(terms, order):
-        body = _format_product(abs(term.coefficient), term.powers)
-        if not pieces:
-            pieces.append(f"-{body}" if term.coefficient < 0 else body)
-        else:
-            pieces.append(f"{'-' if term.coefficient < 0 else '+'} {body}")
-    return " ".join(pieces)
+    return sum_text(arranged(terms, order), lambda name, power: (name if power == 1 else f"{name}^{power}",))
 
 
-def _format_product(magnitude: Fraction, powers: Sequence[tuple[str, int]]) -> str:
-    factors = [name if power == 1 else f"{name}^{power}" for name, power in powers]
-    if magnitude != 1 or not factors:
-        factors.insert(0, str(magnitude))
-    return "*".join(factors)
+def sum_text(
+    terms: Iterable[Term],
+    factors: Callable[[str, int], Iterable[str]],
+    times: str = "*",
+    number: Callable[[Fraction], str] = str,
+) -> str:
+    """The terms in this order as one sum in any notation; `factors` writes a power as one factor or as several."""
+    shown = ""
+    for term in terms:
+        product = [factor for name, power in term.powers for factor in factors(name, power)]
+        if abs(term.coefficient) != 1 or not product:
+            product.insert(0, number(abs(term.coefficient)))
+        sign = "-" if term.coefficient < 0 else "+" if shown else ""
+        shown += (f" {sign} " if shown else sign) + times.join(product)
+    return shown or "0"

@@ -19,6 +19,7 @@ from typing import TypeAlias
 from msgspec import Struct
 
 from comprehensive.algebra import Polynomial
+from comprehensive.algebra.notation import sum_text
 from comprehensive.diagnostics import GENERATED, Span
 from comprehensive.metafork.ast import Expr
 
@@ -36,20 +37,10 @@ def c_text(polynomial: Polynomial) -> str:
 
     ``2*s*B + 2``; ``j + ((N)/(2))``.  Types are the caller's business.
     """
-    if not polynomial:
-        return "0"
-    parts: list[str] = []
-    for term in polynomial.terms():
-        size = abs(term.coefficient)
-        if size.denominator != 1:
-            raise ValueError(f"{polynomial} has no integer coefficients")
-        factors = [n if n.isidentifier() else f"({n})" for n, power in term.powers for _ in range(power)]
-        if size != 1 or not factors:
-            factors.insert(0, str(size))
-        sign = "-" if term.coefficient < 0 else "+"
-        parts.append(("-" if sign == "-" else "") if not parts else f" {sign} ")
-        parts.append("*".join(factors))
-    return "".join(parts)
+    terms = polynomial.terms()
+    if any(term.coefficient.denominator != 1 for term in terms):
+        raise ValueError(f"{polynomial} has no integer coefficients")
+    return sum_text(terms, lambda name, power: [name if name.isidentifier() else f"({name})"] * power)
 
 
 class Constraint(Struct, frozen=True):

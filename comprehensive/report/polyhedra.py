@@ -14,6 +14,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, assert_never
 
 from comprehensive.algebra import Polynomial
+from comprehensive.algebra.notation import sum_text
 from comprehensive.poly.domains import Axis
 from comprehensive.poly.model import (
     Conflict,
@@ -175,27 +176,15 @@ def _condition(constraint: Constraint, names: dict[str, str] | None = None) -> s
 
 def _isl(polynomial: Polynomial, names: dict[str, str] | None = None) -> str:
     """A polynomial with names that isl takes; a quotient of C is a ``floor``: what is divided is not negative."""
-    if not polynomial:
-        return "0"
     changed = {
         symbol: Polynomial.symbol(_counter(symbol, names))
         for symbol in polynomial.symbols
         if _counter(symbol, names) != symbol
     }
-    text: list[str] = []
-    for term in polynomial.substitute(changed).terms():
-        factors = [
-            name if name.replace("'", "").isidentifier() else _floor(name)
-            for name, power in term.powers
-            for _ in range(power)
-        ]
-        size = abs(term.coefficient)
-        if size != 1 or not factors:
-            factors.insert(0, str(size))
-        sign = "-" if term.coefficient < 0 else "+"
-        text.append(("-" if sign == "-" else "") if not text else f" {sign} ")
-        text.append("*".join(factors))
-    return "".join(text)
+    return sum_text(
+        polynomial.substitute(changed).terms(),
+        lambda name, power: [name if name.replace("'", "").isidentifier() else _floor(name)] * power,
+    )
 
 
 def _floor(quotient: str) -> str:

@@ -10,11 +10,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from fractions import Fraction
 
 from msgspec import Struct
 
 from comprehensive.algebra import Atom, Polynomial, Quotient
-from comprehensive.algebra.notation import Term, arranged
+from comprehensive.algebra.notation import Term, arranged, sum_text
 
 _RELATIONS = {"<=": r"\le", "<": "<", "==": "="}
 
@@ -40,21 +41,11 @@ class Mathematics(Struct, frozen=True):
 
     def sum(self, terms: Sequence[Term]) -> str:
         """A sum of products."""
-        shown = ""
-        for term in arranged(terms, self.order):
-            magnitude = abs(term.coefficient)
-            factors = [self._power(name, power) for name, power in term.powers]
-            if magnitude != 1 or not factors:
-                whole = magnitude.denominator == 1
-                fraction = rf"\frac{{{magnitude.numerator}}}{{{magnitude.denominator}}}"
-                factors.insert(0, str(magnitude) if whole else fraction)
-            sign = "-" if term.coefficient < 0 else "+" if shown else ""
-            shown += (f" {sign} " if shown else sign) + r" \, ".join(factors)
-        return shown or "0"
+        return sum_text(arranged(terms, self.order), self._power, r" \, ", _number)
 
-    def _power(self, name: str, power: int) -> str:
+    def _power(self, name: str, power: int) -> tuple[str]:
         base = self._symbol(name)
-        return base if power == 1 else f"{{{base}}}^{{{power}}}"
+        return (base if power == 1 else f"{{{base}}}^{{{power}}}",)
 
     def _symbol(self, name: str) -> str:
         quotient = next((q for q in self.quotients if q.symbol == name), None)
@@ -66,6 +57,10 @@ class Mathematics(Struct, frozen=True):
     def _fraction(self, above: Polynomial, below: Polynomial) -> str:
         top, bottom = self.sum(above.terms()), self.sum(below.terms())
         return top if bottom == "1" else rf"\frac{{{top}}}{{{bottom}}}"
+
+
+def _number(value: Fraction) -> str:
+    return str(value) if value.denominator == 1 else rf"\frac{{{value.numerator}}}{{{value.denominator}}}"
 
 
 def symbol(name: str) -> str:
