@@ -7,7 +7,7 @@ Out: a :class:`ScalarType`.  The data model is LP64: ``long`` holds every ``unsi
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from itertools import islice
 from typing import assert_never
 
@@ -30,7 +30,7 @@ from comprehensive.metafork.ast import (
     Unary,
 )
 from comprehensive.metafork.functions import MATH
-from comprehensive.metafork.rewrite import map_expression
+from comprehensive.metafork.rewrite import map_expression, with_bodies
 from comprehensive.metafork.scalar_types import common_type, promote
 from comprehensive.metafork.walk import Statement, all_statements_in, bodies, declared
 from comprehensive.records import replace
@@ -119,6 +119,30 @@ def environment_of(nest: Nest, band: int | None = None) -> dict[str, ScalarType]
 def with_declarations(environment: Mapping[str, ScalarType], body: Iterable[Stmt]) -> dict[str, ScalarType]:
     """The environment after the declarations of a body, without those of its nested scopes."""
     return {**environment, **{s.name: s.type for s in body if isinstance(s, Declare)}}
+
+
+def within_bodies(
+    body: Iterable[Stmt],
+    environment: Mapping[str, ScalarType],
+    change: Callable[[tuple[Stmt, ...], Mapping[str, ScalarType]], tuple[Stmt, ...]],
+) -> tuple[Stmt, ...]:
+    """The statements with the bodies in them changed, each by the types of the names that it knows."""
+
+    def changed(statement: Stmt) -> Stmt:
+        def within(inner: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
+            return change(inner, {**environment, **declared(statement)})
+
+        return with_bodies(statement, within)
+
+    return tuple(map(changed, body))
+
+
+def unambiguous(declarations: Iterable[tuple[str, ScalarType]]) -> dict[str, ScalarType]:
+    """The types of names, less those that have different types at different places."""
+    found: dict[str, set[ScalarType]] = {}
+    for name, type in declarations:
+        found.setdefault(name, set()).add(type)
+    return {name: next(iter(types)) for name, types in found.items() if len(types) == 1}
 
 
 def _environments(

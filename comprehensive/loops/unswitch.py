@@ -21,7 +21,7 @@ from comprehensive.loops.access import names_read
 from comprehensive.loops.fold import fold, is_boolean
 from comprehensive.loops.ir import BlockStmt, Nest, Threads
 from comprehensive.loops.traverse import expand_bands
-from comprehensive.loops.types import environment_of
+from comprehensive.loops.types import environment_of, unambiguous
 from comprehensive.metafork.ast import (
     Assign,
     Binary,
@@ -100,11 +100,8 @@ class _Wanted(Struct, frozen=True):
 
 def _types_in(band: Threads, outside: Types) -> Types:
     """The types of all names of a band, less those that sibling scopes declare with different types."""
-    types: dict[str, set[ScalarType]] = {name: {type} for name, type in outside.items()}
-    for statement in statements_in(band.body):
-        for name, type in declared(statement).items():
-            types.setdefault(name, set()).add(type)
-    return {name: next(iter(found)) for name, found in types.items() if len(found) == 1}
+    inside = (pair for statement in statements_in(band.body) for pair in declared(statement).items())
+    return unambiguous((*outside.items(), *inside))
 
 
 def _is_total(expr: Expr) -> bool:

@@ -11,6 +11,7 @@ Every loop is expanded into numpy columns; conditions on data count as true.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,7 @@ from comprehensive.loops.ir import Nest
 from comprehensive.loops.normalize.if_conversion import if_converted
 from comprehensive.loops.normalize.single_assignment import single_assigned
 from comprehensive.loops.traverse import all_names, map_bands
-from comprehensive.loops.types import type_of
+from comprehensive.loops.types import type_of, unambiguous
 from comprehensive.metafork.ast import Expr, ScalarType
 from comprehensive.metafork.fresh import Namer
 from comprehensive.metafork.scalar_types import common_type
@@ -73,13 +74,12 @@ def _with_choices(nest: Nest) -> Nest:
 
 def types_of(nest: Nest) -> Types:
     """Return the types of scalars and iterators; an iterator that has two types in the nest is left out."""
-    found: dict[str, set[ScalarType]] = {s.name: {s.type} for s in nest.scalars}
-    for loop in nest.grid:
-        found.setdefault(loop.iterator, set()).add(ScalarType.INT)
-    for statement in all_statements_in(nest.body):
-        for name, type in declared(statement).items():
-            found.setdefault(name, set()).add(type)
-    return {name: next(iter(types)) for name, types in found.items() if len(types) == 1}
+    pairs = chain(
+        ((s.name, s.type) for s in nest.scalars),
+        ((loop.iterator, ScalarType.INT) for loop in nest.grid),
+        (pair for statement in all_statements_in(nest.body) for pair in declared(statement).items()),
+    )
+    return unambiguous(pairs)
 
 
 def _is_column(value: Any) -> bool:

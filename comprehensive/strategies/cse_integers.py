@@ -15,6 +15,7 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 
 from comprehensive.loops.access import names_read
+from comprehensive.loops.types import with_declarations, within_bodies
 from comprehensive.metafork.ast import (
     Binary,
     Declare,
@@ -26,7 +27,7 @@ from comprehensive.metafork.ast import (
     Unary,
 )
 from comprehensive.metafork.fresh import FreshNames
-from comprehensive.metafork.rewrite import map_expressions, substitute, with_bodies, with_operands
+from comprehensive.metafork.rewrite import map_expressions, substitute, with_operands
 from comprehensive.metafork.scalar_types import promote
 from comprehensive.metafork.walk import children, declared, expressions_in, statements_in
 from comprehensive.records import replace
@@ -43,23 +44,10 @@ def share_integers(
 
     ``types`` are those of what is visible; ``changing`` are the scalars assigned anywhere in the band.
     """
-    inner_types = dict(types)
-    for statement in body:
-        if isinstance(statement, Declare):
-            inner_types[statement.name] = statement.type
-    body = _share_here(body, inner_types, fresh, changing)
-    return tuple(_share_inside(s, {**inner_types, **_types_of(body)}, fresh, changing) for s in body)
-
-
-def _types_of(body: tuple[Stmt, ...]) -> dict[str, ScalarType]:
-    return {s.name: s.type for s in body if isinstance(s, Declare)}
-
-
-def _share_inside(
-    statement: Stmt, types: Mapping[str, ScalarType], fresh: FreshNames, changing: frozenset[str]
-) -> Stmt:
-    inner = partial(share_integers, types={**types, **declared(statement)}, fresh=fresh, changing=changing)
-    return with_bodies(statement, inner)
+    types = with_declarations(types, body)
+    body = _share_here(body, types, fresh, changing)
+    share = partial(share_integers, fresh=fresh, changing=changing)
+    return within_bodies(body, with_declarations(types, body), share)
 
 
 # --- one body ------------------------------------------------------------------------------------------------

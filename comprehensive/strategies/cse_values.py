@@ -17,7 +17,7 @@ from typing import TypeGuard
 
 from comprehensive.loops.access import names_read
 from comprehensive.loops.traverse import always_evaluated
-from comprehensive.loops.types import type_of
+from comprehensive.loops.types import type_of, with_declarations, within_bodies
 from comprehensive.metafork.ast import (
     Assign,
     Binary,
@@ -32,9 +32,9 @@ from comprehensive.metafork.ast import (
     Stmt,
 )
 from comprehensive.metafork.fresh import FreshNames
-from comprehensive.metafork.rewrite import map_expression, map_expressions, with_bodies
+from comprehensive.metafork.rewrite import map_expression, map_expressions
 from comprehensive.metafork.scalar_types import promote
-from comprehensive.metafork.walk import assigned_scalars, declared, subexpressions
+from comprehensive.metafork.walk import assigned_scalars, subexpressions
 from comprehensive.strategies.effects import effects_of, may_change
 
 
@@ -47,19 +47,12 @@ def share_values(
     written.
     """
     while True:
-        inner = {**types, **{s.name: s.type for s in body if isinstance(s, Declare)}}
+        inner = with_declarations(types, body)
         changed = _share_one(body, inner, fresh, constants)
         if changed is None:
             break
         body = changed
-    return tuple(_share_inside(s, inner, fresh, constants) for s in body)
-
-
-def _share_inside(
-    statement: Stmt, types: Mapping[str, ScalarType], fresh: FreshNames, constants: frozenset[str]
-) -> Stmt:
-    inner = partial(share_values, types={**types, **declared(statement)}, fresh=fresh, constants=constants)
-    return with_bodies(statement, inner)
+    return within_bodies(body, inner, partial(share_values, fresh=fresh, constants=constants))
 
 
 def _share_one(

@@ -26,7 +26,7 @@ from comprehensive.counters.registers import Registers
 from comprehensive.loops.access import names_read
 from comprehensive.loops.ir import Nest, Variant
 from comprehensive.loops.traverse import map_bands
-from comprehensive.loops.types import environment_of, type_of
+from comprehensive.loops.types import environment_of, type_of, with_declarations, within_bodies
 from comprehensive.metafork.ast import (
     Binary,
     Declare,
@@ -38,7 +38,7 @@ from comprehensive.metafork.ast import (
     Stmt,
 )
 from comprehensive.metafork.rewrite import map_expressions, substitute, with_bodies
-from comprehensive.metafork.walk import assigned_scalars, declared, subexpressions
+from comprehensive.metafork.walk import assigned_scalars, subexpressions
 from comprehensive.optimize.protocols import Applied, Counter, NotApplicable
 from comprehensive.records import replace
 from comprehensive.strategies.effects import effects_of, is_single_definition, may_change, reads_name
@@ -162,7 +162,7 @@ def _sink_one(items: list[Stmt], position: int, statement: Declare, constants: f
 
 
 def _recompute(body: tuple[Stmt, ...], types: Mapping[str, ScalarType]) -> tuple[Stmt, ...]:
-    types = {**types, **{s.name: s.type for s in body if isinstance(s, Declare)}}
+    types = with_declarations(types, body)
     items = list(body)
     # From the last one to the first: a definition is judged by what it says before others are put into it.
     for position in reversed(range(len(items))):
@@ -176,7 +176,7 @@ def _recompute(body: tuple[Stmt, ...], types: Mapping[str, ScalarType]) -> tuple
             continue
         values = {statement.name: statement.initial}
         items[position:] = map_expressions(rest, lambda e, values=values: substitute(e, values))
-    return tuple(with_bodies(item, partial(_recompute, types={**types, **declared(item)})) for item in items)
+    return within_bodies(items, types, _recompute)
 
 
 def _is_cheap(statement: Declare, initial: Expr, types: Mapping[str, ScalarType]) -> bool:
