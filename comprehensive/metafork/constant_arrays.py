@@ -43,8 +43,8 @@ from comprehensive.metafork.ast import (
 from comprehensive.metafork.attempt import attempt
 from comprehensive.metafork.brackets import depths, parts
 from comprehensive.metafork.constants import constant_value
-from comprehensive.metafork.items import Item
-from comprehensive.metafork.literals import scalar_type, stored_literal
+from comprehensive.metafork.items import Item, declarators
+from comprehensive.metafork.literals import stored_literal
 from comprehensive.metafork.named_constants import Constants, declarations
 from comprehensive.metafork.preprocessor.conditions import NoValueError, evaluated
 from comprehensive.metafork.rewrite import with_bodies, with_operands, with_own_expressions
@@ -68,17 +68,10 @@ def constant_arrays(declarations: Iterable[Item], constants: Constants) -> dict[
     """The arrays that are const and whose elements are numbers."""
     found: dict[str, ConstantArray] = {}
     for item in declarations:
-        words = item.tokens
-        first = 0
-        while first < len(words) and words[first].type in ("TYPE_WORD", "QUALIFIER"):
-            first += 1
-        kind = scalar_type(token.text for token in words[:first] if token.type == "TYPE_WORD")
-        if item.has_body or kind is None or all(token.text != "const" for token in words[:first]):
-            continue
-        for declarator in parts(words[first:-1]):
-            table = _table(declarator, kind, constants)
-            if table is not None:
-                found[table.name] = table
+        declared = None if item.has_body else declarators(item.tokens)
+        if declared is not None and "const" in declared[0]:
+            tables = (_table(declarator, declared[1], constants) for declarator in declared[2])
+            found |= {table.name: table for table in tables if table is not None}
     return found
 
 

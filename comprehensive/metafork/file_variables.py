@@ -14,10 +14,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from comprehensive.metafork.ast import IntLiteral, Parameter, ScalarType
-from comprehensive.metafork.brackets import parts
 from comprehensive.metafork.constant_arrays import lengths_of
-from comprehensive.metafork.items import Item
-from comprehensive.metafork.literals import scalar_type
+from comprehensive.metafork.items import Item, declarators
 from comprehensive.metafork.named_constants import Constants
 from comprehensive.metafork.tokens import Token
 
@@ -30,17 +28,10 @@ def file_variables(declarations: Iterable[Item], constants: Constants) -> dict[s
     """Scalars, arrays of constant extents, and pointers, in the order of the file."""
     found: dict[str, Parameter] = {}
     for item in declarations:
-        words = item.tokens
-        first = 0
-        while first < len(words) and words[first].type in ("TYPE_WORD", "QUALIFIER"):
-            first += 1
-        kind = scalar_type(token.text for token in words[:first] if token.type == "TYPE_WORD")
-        if item.has_body or item.is_prototype or kind is None or _OTHERS & {t.text for t in words[:first]}:
-            continue
-        for declarator in parts(words[first:-1]):
-            variable = _variable(declarator, kind, constants)
-            if variable is not None:
-                found[variable.name] = variable
+        declared = None if item.has_body or item.is_prototype else declarators(item.tokens)
+        if declared is not None and _OTHERS.isdisjoint(declared[0]):
+            variables = (_variable(declarator, declared[1], constants) for declarator in declared[2])
+            found |= {variable.name: variable for variable in variables if variable is not None}
     return found
 
 

@@ -13,7 +13,9 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from msgspec import Struct
 
-from comprehensive.metafork.brackets import depths
+from comprehensive.metafork.ast import ScalarType
+from comprehensive.metafork.brackets import depths, parts
+from comprehensive.metafork.literals import scalar_type
 from comprehensive.metafork.tokens import CLOSING, OPENING, Token
 
 
@@ -49,6 +51,18 @@ def items(outside: Iterable[Token | None]) -> Iterator[Item]:
             has_body = token.type == "RBRACE"
             yield Item(tuple(current), _declared(current), has_body, not has_body and is_head(current[:-1]))
             current, is_body = [], False
+
+
+def declarators(
+    item: Sequence[Token],
+) -> tuple[frozenset[str], ScalarType, list[Sequence[Token]]] | None:
+    """The words before ``n = 4, w[2];``, the type that they name, and the parts between the commas; None for others."""
+    first = 0
+    while first < len(item) and item[first].type in ("TYPE_WORD", "QUALIFIER"):
+        first += 1
+    head = item[:first]
+    kind = scalar_type(token.text for token in head if token.type == "TYPE_WORD")
+    return None if kind is None else (frozenset(token.text for token in head), kind, parts(item[first:-1]))
 
 
 def is_head(text: Sequence[Token]) -> bool:

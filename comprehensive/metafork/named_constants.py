@@ -16,8 +16,7 @@ from typing import TypeAlias
 from comprehensive.diagnostics import DiagnosticSink, SourceFile
 from comprehensive.metafork.ast import ScalarType
 from comprehensive.metafork.brackets import parts
-from comprehensive.metafork.items import Item
-from comprehensive.metafork.literals import scalar_type
+from comprehensive.metafork.items import Item, declarators
 from comprehensive.metafork.locate import FoundFunction
 from comprehensive.metafork.preprocessor.conditions import NoValueError, value_of
 from comprehensive.metafork.tokens import CLOSING, OPENING, Origin, Token, tokens
@@ -169,17 +168,13 @@ def _members(inside: Sequence[Token], found: dict[str, tuple[Token, ...]]) -> No
 
 def _scalars(item: Sequence[Token], found: dict[str, tuple[Token, ...]]) -> None:
     """``static const int n = 4, m = 2 * n;``"""
-    first = 0
-    while first < len(item) and item[first].type in ("TYPE_WORD", "QUALIFIER"):
-        first += 1
-    head = item[:first]
-    kind = scalar_type(token.text for token in head if token.type == "TYPE_WORD")
-    if kind is None or all(token.text != "const" for token in head):
+    declared = declarators(item)
+    if declared is None or "const" not in declared[0]:
         return
-    for words in parts(item[first:-1]):
+    for words in declared[2]:
         if len(words) < 3 or words[0].type != "NAME" or words[1].type != "ASSIGN":
             continue
-        value = _value(words[2:], kind, found)
+        value = _value(words[2:], declared[1], found)
         if value is not None:
             found[words[0].text] = value
 
