@@ -6,6 +6,7 @@ An option that stands for nothing raises click.UsageError.  Parts of the tool ar
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import reduce
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -48,194 +49,183 @@ counters_option = click.option(
 )
 
 
-def with_compile_options(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The options that shape a compilation, the same for every command that compiles."""
-    for decorate in reversed(
-        (
-            click.option(
-                "--registers",
-                type=click.Choice(["auto", "estimate", "ptxas"]),
-                default="auto",
-                show_default=True,
-                help="Where register counts come from; auto is ptxas where nvcc is found.",
-            ),
-            click.option(
-                "--arch",
-                default=None,
-                help="Architecture that ptxas counts for.  [default: that of the device asked for, else sm_90]",
-            ),
-            cuda_path_option,
-            click.option(
-                "--performance",
-                type=click.Choice(["demanded", "literal"]),
-                default="demanded",
-                show_default=True,
-                help="Reading of performance limits: a demanded level, or the paper's text.",
-            ),
-            click.option(
-                "--reassociate",
-                is_flag=True,
-                help="Sums of rows may be added up in another order: last bits differ from the C code.",
-            ),
-            click.option(
-                "--strategies",
-                "more_strategies",
-                metavar="NAME,...",
-                default="",
-                help="Strategies that are tried before the default ones, in this order: of other packages, or the "
-                "tool's own.",
-            ),
-            click.option(
-                "-U", "undefined", metavar="NAME", multiple=True, help="A name that is no macro; repeat."
-            ),
-            click.option(
-                "-I",
-                "directories",
-                metavar="DIR",
-                type=click.Path(path_type=Path),
-                multiple=True,
-                help="Directory of included files; repeat.",
-            ),
-            click.option(
-                "--pragma",
-                type=click.Choice(["omp", "acc", "scop", "auto"]),
-                default=None,
-                help="SOURCE is C with directives of OpenMP or OpenACC, or with `#pragma scop`: their parallel loops "
-                "are the regions.",
-            ),
-            click.option(
-                "-W", "warning", metavar="error", multiple=True, help="-Werror: warnings are errors."
-            ),
-        )
-    ):
-        function = decorate(function)
-    return function
+def _together(*options: Callable[..., Any]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Several options as one decorator, in the order of the help."""
+
+    def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
+        return reduce(lambda decorated, option: option(decorated), reversed(options), function)
+
+    return decorate
 
 
-def with_compiled_kernels_options(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options for what kernels are compiled for, and for the passes over their PTX."""
-    for decorate in reversed(
-        (
-            click.option(
-                "--passes",
-                metavar="PIPELINE",
-                default=None,
-                help="Rewrite the PTX of all kernels by passes of `opt`; embeds them for --arch where --embed names "
-                "nothing else. auto: each by those that are predicted to pay. [default: auto with --embed, else none]",
-            ),
-            click.option(
-                "--embed",
-                metavar="ARCH,...,ptx",
-                default=None,
-                help="Compile all kernels for these: `gen` also writes <stem>_embedded.c, which needs a C compiler and "
-                "no nvcc, and kernels may keep values in shared memory.",
-            ),
-        )
-    ):
-        function = decorate(function)
-    return function
+with_compile_options = _together(
+    click.option(
+        "--registers",
+        type=click.Choice(["auto", "estimate", "ptxas"]),
+        default="auto",
+        show_default=True,
+        help="Where register counts come from; auto is ptxas where nvcc is found.",
+    ),
+    click.option(
+        "--arch",
+        default=None,
+        help="Architecture that ptxas counts for.  [default: that of the device asked for, else sm_90]",
+    ),
+    cuda_path_option,
+    click.option(
+        "--performance",
+        type=click.Choice(["demanded", "literal"]),
+        default="demanded",
+        show_default=True,
+        help="Reading of performance limits: a demanded level, or the paper's text.",
+    ),
+    click.option(
+        "--reassociate",
+        is_flag=True,
+        help="Sums of rows may be added up in another order: last bits differ from the C code.",
+    ),
+    click.option(
+        "--strategies",
+        "more_strategies",
+        metavar="NAME,...",
+        default="",
+        help="Strategies that are tried before the default ones, in this order: of other packages, or the "
+        "tool's own.",
+    ),
+    click.option("-U", "undefined", metavar="NAME", multiple=True, help="A name that is no macro; repeat."),
+    click.option(
+        "-I",
+        "directories",
+        metavar="DIR",
+        type=click.Path(path_type=Path),
+        multiple=True,
+        help="Directory of included files; repeat.",
+    ),
+    click.option(
+        "--pragma",
+        type=click.Choice(["omp", "acc", "scop", "auto"]),
+        default=None,
+        help="SOURCE is C with directives of OpenMP or OpenACC, or with `#pragma scop`: their parallel loops "
+        "are the regions.",
+    ),
+    click.option("-W", "warning", metavar="error", multiple=True, help="-Werror: warnings are errors."),
+)
+"""The options that shape a compilation, the same for every command that compiles."""
 
 
-def with_tune_options(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options for what is tuned, where, and for how long."""
-    path = click.Path(path_type=Path)
-    for decorate in reversed(
-        (
-            click.option(
-                "-D",
-                "definitions",
-                metavar="NAME=VALUE",
-                multiple=True,
-                help="A size to tune at (several values of a name: several sizes), a program parameter or scalar that "
-                "is fixed, or a macro; repeat.",
-            ),
-            click.option(
-                "--sizes",
-                "rows",
-                metavar="n=1024,T=20",
-                multiple=True,
-                help="One combination of sizes; repeat.",
-            ),
-            click.option(
-                "--points",
-                metavar="NAME=VALUES",
-                multiple=True,
-                help="Values of a program parameter, as for `tree --points`.  [default: powers of two]",
-            ),
-            click.option(
-                "--device",
-                default="gpu",
-                show_default=True,
-                help="gpu (all that are visible), gpu:0,1, or cpu, a stand-in that needs no GPU.",
-            ),
-            click.option(
-                "--top",
-                type=click.IntRange(1),
-                default=100,
-                show_default=True,
-                help="How many candidates are measured at each size.",
-            ),
-            click.option(
-                "--caps",
-                type=click.IntRange(0, 100),
-                default=None,
-                help="How many of the best leaves are tried with limits of registers, each a candidate with passes "
-                "register-cap{registers=N}.  [default: 2; cpu: 0]",
-            ),
-            click.option(
-                "--passes",
-                "pipelines",
-                metavar="PIPELINE",
-                multiple=True,
-                help="Also try the best candidates, leaves and tiles, with their PTX rewritten by these passes of "
-                "`opt`; repeat.",
-            ),
-            click.option(
-                "--limit",
-                type=click.FloatRange(0.1),
-                default=60.0,
-                show_default=True,
-                help="Seconds after which a candidate is given up.",
-            ),
-            click.option(
-                "--reference-limit",
-                type=click.FloatRange(0.1),
-                default=60.0,
-                show_default=True,
-                help="Seconds after which the serial C is run at smaller sizes instead.",
-            ),
-            click.option(
-                "--store",
-                type=path,
-                default=None,
-                help="Database of results; what it has is not measured again.  [default: DIR/tuning.sqlite]",
-            ),
-            click.option(
-                "--scheduler",
-                metavar="ADDRESS",
-                default=None,
-                help="Measure on the workers of a Dask cluster.",
-            ),
-            click.option(
-                "--import",
-                "log",
-                metavar="LOG",
-                type=path,
-                default=None,
-                help="Add times observed in production to the database; with sizes, tune as well.",
-            ),
-            click.option(
-                "-o",
-                "--output",
-                metavar="DIR",
-                type=path,
-                default=Path("."),
-                help="Where <stem>.tuned.json goes.  [default: the current directory]",
-            ),
-        )
-    ):
-        function = decorate(function)
-    return function
+with_compiled_kernels_options = _together(
+    click.option(
+        "--passes",
+        metavar="PIPELINE",
+        default=None,
+        help="Rewrite the PTX of all kernels by passes of `opt`; embeds them for --arch where --embed names "
+        "nothing else. auto: each by those that are predicted to pay. [default: auto with --embed, else none]",
+    ),
+    click.option(
+        "--embed",
+        metavar="ARCH,...,ptx",
+        default=None,
+        help="Compile all kernels for these: `gen` also writes <stem>_embedded.c, which needs a C compiler and "
+        "no nvcc, and kernels may keep values in shared memory.",
+    ),
+)
+"""The options for what kernels are compiled for, and for the passes over their PTX."""
+
+
+with_tune_options = _together(
+    click.option(
+        "-D",
+        "definitions",
+        metavar="NAME=VALUE",
+        multiple=True,
+        help="A size to tune at (several values of a name: several sizes), a program parameter or scalar that "
+        "is fixed, or a macro; repeat.",
+    ),
+    click.option(
+        "--sizes",
+        "rows",
+        metavar="n=1024,T=20",
+        multiple=True,
+        help="One combination of sizes; repeat.",
+    ),
+    click.option(
+        "--points",
+        metavar="NAME=VALUES",
+        multiple=True,
+        help="Values of a program parameter, as for `tree --points`.  [default: powers of two]",
+    ),
+    click.option(
+        "--device",
+        default="gpu",
+        show_default=True,
+        help="gpu (all that are visible), gpu:0,1, or cpu, a stand-in that needs no GPU.",
+    ),
+    click.option(
+        "--top",
+        type=click.IntRange(1),
+        default=100,
+        show_default=True,
+        help="How many candidates are measured at each size.",
+    ),
+    click.option(
+        "--caps",
+        type=click.IntRange(0, 100),
+        default=None,
+        help="How many of the best leaves are tried with limits of registers, each a candidate with passes "
+        "register-cap{registers=N}.  [default: 2; cpu: 0]",
+    ),
+    click.option(
+        "--passes",
+        "pipelines",
+        metavar="PIPELINE",
+        multiple=True,
+        help="Also try the best candidates, leaves and tiles, with their PTX rewritten by these passes of "
+        "`opt`; repeat.",
+    ),
+    click.option(
+        "--limit",
+        type=click.FloatRange(0.1),
+        default=60.0,
+        show_default=True,
+        help="Seconds after which a candidate is given up.",
+    ),
+    click.option(
+        "--reference-limit",
+        type=click.FloatRange(0.1),
+        default=60.0,
+        show_default=True,
+        help="Seconds after which the serial C is run at smaller sizes instead.",
+    ),
+    click.option(
+        "--store",
+        type=click.Path(path_type=Path),
+        default=None,
+        help="Database of results; what it has is not measured again.  [default: DIR/tuning.sqlite]",
+    ),
+    click.option(
+        "--scheduler",
+        metavar="ADDRESS",
+        default=None,
+        help="Measure on the workers of a Dask cluster.",
+    ),
+    click.option(
+        "--import",
+        "log",
+        metavar="LOG",
+        type=click.Path(path_type=Path),
+        default=None,
+        help="Add times observed in production to the database; with sizes, tune as well.",
+    ),
+    click.option(
+        "-o",
+        "--output",
+        metavar="DIR",
+        type=click.Path(path_type=Path),
+        default=Path("."),
+        help="Where <stem>.tuned.json goes.  [default: the current directory]",
+    ),
+)
+"""The options for what is tuned, where, and for how long."""
 
 
 def options_of(
