@@ -37,7 +37,7 @@ from comprehensive.plan.plan import FunctionPlan, RegionPlan, TilePlan
 from comprehensive.plan.versions import KernelKey
 from comprehensive.records import replace
 from comprehensive.schedule.instances import measured_on
-from comprehensive.values import Rational, demand_computed, demand_known, limits_to_give, value_error
+from comprehensive.values import Rational, demand_values, limits_to_give, value_error
 
 NEXT_BEST = 4
 """Parameters that are shown beside those that the launcher takes."""
@@ -103,12 +103,8 @@ def explain(
     (CF0702), a leaf that no region has (CF0703), a value that its type does not hold (CF0704), and one that host code
     computes otherwise from the other values (CF0705).
     """
-    # Speeds that the device does not state.
-    demand_known(
-        compilation, values, [name for name in MACHINE_PARAMETERS if name not in device.parameters()]
-    )
-    for nest in compilation.nests:
-        demand_computed(nest, values)
+    unstated = [name for name in MACHINE_PARAMETERS if name not in device.parameters()]
+    demand_values(compilation, values, unstated)
     levels = limits_to_give(compilation.trees)
     plan = with_levels(compilation.plan, {name: values[name] for name in levels if name in values})
     compilation = replace(compilation, plan=plan)

@@ -23,7 +23,7 @@ from comprehensive.model.defaults import left_to_launcher
 from comprehensive.model.launched import Launched, launched
 from comprehensive.model.warp_accesses import lines_of
 from comprehensive.plan.plan import FunctionPlan, LeafPlan, RegionPlan, TilePlan
-from comprehensive.values import Rational, demand_computed, demand_known, value_error
+from comprehensive.values import Rational, demand_values, value_error
 
 
 class Case(Struct, frozen=True):
@@ -61,12 +61,10 @@ def cases(
 
     With a ``line`` only regions are looked at that access memory there.  Program parameters are those that the launcher
     takes where none is given and everything else is.  Raises CommandLineError for values that make no sense (as
-    `demand_known`, `demand_computed`), a number that no region has (CF0703), where no leaf runs (CF0740), and for a
-    line of no region (CF0742), which names those that are.
+    `demand_values`), a number that no region has (CF0703), where no leaf runs (CF0740), and for a line of no region
+    (CF0742), which names those that are.
     """
-    demand_known(compilation, values, list(MACHINE_PARAMETERS))
-    for nest in compilation.nests:
-        demand_computed(nest, values)
+    demand_values(compilation, values, MACHINE_PARAMETERS)
     if line is not None:
         _demand_line(compilation, line)
     found: list[Case] = []

@@ -36,7 +36,7 @@ from comprehensive.driver import Compilation
 from comprehensive.loops.ir import Nest, Role, Variant
 from comprehensive.machine.device import Device
 from comprehensive.optimize.tree import Leaf, Tree
-from comprehensive.values import Rational, demand_computed, demand_known, value_error
+from comprehensive.values import Rational, demand_values, value_error
 
 DOMAINS = "LOW:HIGH, powers_of_two:LIMIT, multiples:STEP:LIMIT or divisors:NUMBER"
 
@@ -188,9 +188,7 @@ def leaf_points(
 
 def _demand(compilation: Compilation, values: Mapping[str, Rational]) -> None:
     limits = tuple(dict.fromkeys(name for tree in compilation.trees for name in tree.limits))
-    demand_known(compilation, values, limits)
-    for nest in compilation.nests:
-        demand_computed(nest, values)
+    demand_values(compilation, values, limits)
 
 
 def _leaves(compilation: Compilation, leaf: int) -> list[tuple[Nest, Tree[Variant], Leaf[Variant], Asserts]]:

@@ -55,6 +55,15 @@ def demand_known(
             _demand_representable(scalars[name], int(value))
 
 
+def demand_values(
+    compilation: Compilation, values: Mapping[str, Rational], besides: Collection[str] = ()
+) -> None:
+    """Raise CommandLineError as `demand_known`, and as `demand_computed` of each nest."""
+    demand_known(compilation, values, besides)
+    for nest in compilation.nests:
+        demand_computed(nest, values)
+
+
 def limits_to_give(trees: Iterable[Tree[Variant]]) -> tuple[str, ...]:
     """The limits that trees depend on and no device has: performance levels `P_...`, and limits of third parties."""
     return given_limits(name for tree in trees for name in tree.limits)

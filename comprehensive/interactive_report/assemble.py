@@ -20,7 +20,6 @@ from comprehensive.interactive_report.leaves import leaves_of, registers_of
 from comprehensive.interactive_report.planes import NO_TIME, planes_of
 from comprehensive.interactive_report.sliders import (
     Start,
-    demand_values,
     slider_of_limit,
     sliders_of,
     start_of,
@@ -28,6 +27,7 @@ from comprehensive.interactive_report.sliders import (
 from comprehensive.loops.ir import Variant
 from comprehensive.loops.printer import print_nest
 from comprehensive.machine.device import Device
+from comprehensive.machine.parameters import MACHINE_PARAMETERS
 from comprehensive.optimize.protocols import NotApplicable
 from comprehensive.optimize.tree import Tree
 from comprehensive.plan.interface import interface
@@ -39,7 +39,7 @@ from comprehensive.report.page_model import model_table
 from comprehensive.report.page_selection import given, selection_of
 from comprehensive.report.page_tree import NodeView, TreeViews
 from comprehensive.report.tree_words import open_regions, summary
-from comprehensive.values import Rational, demand_levels, limits_to_give
+from comprehensive.values import Rational, demand_levels, demand_values, limits_to_give
 from comprehensive.watch import UNWATCHED, Watch
 
 MOST_BYTES = 1_000_000
@@ -62,7 +62,8 @@ def page_of(
     wanted = limits_to_give(compilation.trees)
     levels = {name: value for name, value in values.items() if name in wanted}
     demand_levels(compilation, levels)
-    demand_values(compilation, device, values)
+    unstated = [name for name in MACHINE_PARAMETERS if name not in device.parameters()]
+    demand_values(compilation, values, unstated)
     gathering = _Gathering(compilation, device, values, levels, watch)
     plan = with_levels(compilation.plan, levels)
     functions = tuple(gathering.function(function) for function in plan.functions)

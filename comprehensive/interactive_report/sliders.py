@@ -11,7 +11,6 @@ from collections.abc import Iterable, Mapping
 
 from msgspec import Struct
 
-from comprehensive.driver import Compilation
 from comprehensive.loops.ir import Role, Scalar
 from comprehensive.machine.device import Device
 from comprehensive.machine.parameters import MACHINE_PARAMETERS
@@ -22,7 +21,7 @@ from comprehensive.plan.interface import interface
 from comprehensive.plan.plan import FunctionPlan
 from comprehensive.report.page import Control
 from comprehensive.report.page_selection import given
-from comprehensive.values import Rational, demand_computed, demand_known
+from comprehensive.values import Rational, demand_computed
 
 USUAL_SIZE = 1024
 """The start of the slider of a size that has no value."""
@@ -45,18 +44,6 @@ class Start(Struct, frozen=True):
 
     values: Mapping[str, int]
     assumed: Mapping[str, str]
-
-
-def demand_values(compilation: Compilation, device: Device, values: Mapping[str, Rational]) -> None:
-    """Raise CommandLineError for a value that no parameter can have, as of `demand_known`.
-
-    Also for one that host code computes otherwise from the other ones (CF0705).
-    """
-    demand_known(
-        compilation, values, [name for name in MACHINE_PARAMETERS if name not in device.parameters()]
-    )
-    for nest in compilation.nests:
-        demand_computed(nest, values)
 
 
 def start_of(function: FunctionPlan, device: Device, values: Mapping[str, Rational]) -> Start:
