@@ -195,6 +195,11 @@ class RegionPlan(Struct, frozen=True):
         """Return the tile that a number is, as callers ask for it: from 1 on; 0 for a leaf."""
         return max(0, number + 1 - len(self.leaves))
 
+    @property
+    def tiles(self) -> int:
+        """How many tiles callers can ask for."""
+        return len(self.numbers) - len(self.leaves)
+
     def kind_of(self, number: int) -> str:
         """Return the kind of a number: "leaf", "register tile" or "time tile"."""
         tiling = self.tiling_of(number)
@@ -253,6 +258,11 @@ class FunctionPlan(Struct, frozen=True):
     def reassociated(self) -> bool:
         """Whether a tile or an atomic update adds up sums in another order than that of the source."""
         return any(region.reassociated for region in self.regions)
+
+    @property
+    def tiles(self) -> int:
+        """How many tiles callers can ask for, in the region that has most of them."""
+        return max((region.tiles for region in self.regions), default=0)
 
     def kernels_of(self, tile: int) -> tuple[KernelKey, ...]:
         """The kernels that a call which asks for a tile is meant for: in each region its instance, or the leaves (0).

@@ -75,9 +75,8 @@ def _row(plan: FunctionPlan, winner: Winner) -> TunedRow:
         raise _unfit(winner, f"the sizes of {winner.function} are {', '.join(names)}")
     if set(parameters) != set(members):
         raise _unfit(winner, f"the parameters of {winner.function} are {', '.join(members)}")
-    tiles = max((len(region.numbers) - len(region.leaves) for region in plan.regions), default=0)
-    if host.tile is not None and not -1 <= parameters[host.tile] <= tiles:
-        raise _unfit(winner, f"{winner.function} has {tiles} tiles")
+    if host.tile is not None and not -1 <= parameters[host.tile] <= plan.tiles:
+        raise _unfit(winner, f"{winner.function} has {plan.tiles} tiles")
     return TunedRow(
         winner.device,
         tuple((name, sizes[name]) for name in names),

@@ -100,10 +100,9 @@ def candidates(
         if own or (admitted(plan, sizes, point) and _suits(plan, sizes, point, device))
     ]
     chosen.sort(key=lambda point: _plain(plan, sizes, point))
-    tiles = max((len(region.numbers) - len(region.leaves) for region in plan.regions), default=0)
     # A region without tiles runs its leaf, whatever tile is asked for: blocks matter there.
     blocks = [baseline] if all(region.single for region in plan.regions) else chosen
-    of_tiles = [_candidate(host, sizes, point, tile) for tile in range(1, tiles + 1) for point in blocks]
+    of_tiles = [_candidate(host, sizes, point, tile) for tile in range(1, plan.tiles + 1) for point in blocks]
     return (*of_tiles, *(_candidate(host, sizes, point, 0) for point in chosen))
 
 

@@ -156,8 +156,7 @@ def _launching(
     """Return the best candidate with which a kernel runs in blocks of so many threads, or why there is none."""
     key = key_of(symbol)
     region = next(r for r in plan.regions if key[0] in {kernel.name for kernel in r.kernels})
-    tiles = range(len(region.numbers) - len(region.leaves) + 1)
-    tile = next((each for each in tiles if key in region.kernels_of(each)), None)
+    tile = next((each for each in range(region.tiles + 1) if key in region.kernels_of(each)), None)
     if tile is None:
         return "its leaf is compiled through passes of its own"
     every = [candidate for candidate in case.candidates if tile_of(plan, candidate) == tile]
