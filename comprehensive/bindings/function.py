@@ -140,21 +140,17 @@ class GeneratedFunction:
         """Launches on the current device, and does not wait for the end."""
         launch = self._function("launch_explained")  # first: it sees to it that a device is current
         call = self._bound(self._arguments, positional, named)
-        memory = self._memory
-        stream = memory.stream(call.stream)
+        stream = self._memory.stream(call.stream)
         scalars = self._scalars(call.given)
         views: dict[Argument, View] = {}  # until the launch: a library may give memory back that nobody sees
-        passed: list[Any] = []
-        for argument in self._arguments:
-            if not argument.pointer:
-                passed.append(scalars[argument.name])
-            elif _is_null(argument, call.given[argument.name]):
-                passed.append(ctypes.c_void_p(None))
-            else:
-                view = views[argument] = self._view(
-                    argument, call.given[argument.name], memory, stream, scalars
-                )
-                passed.append(ctypes.c_void_p(view.address))
+
+        def address(argument: Argument) -> int | None:
+            if _is_null(argument, call.given[argument.name]):
+                return None
+            view = views[argument] = self._view(argument, call.given[argument.name], stream, scalars)
+            return view.address
+
+        passed = self._passed(scalars, address)
         _demand_apart(views)
         choice = Choice()
         machine = None if call.machine is None else machine_array(call.machine)
@@ -188,20 +184,16 @@ class GeneratedFunction:
         data = tuple(a for a in self._arguments if a.pointer)
         call = self._bound(scalars, positional, named, optional=data)
         values = self._scalars(call.given)
-        passed: list[Any] = []
-        for argument in self._arguments:
-            if not argument.pointer:
-                passed.append(values[argument.name])
-            elif _is_null(argument, call.given.get(argument.name, ...)):
-                passed.append(ctypes.c_void_p(None))
-            elif argument.name in call.given:
-                memory = self._memory
-                view = self._view(
-                    argument, call.given[argument.name], memory, memory.stream(call.stream), values
-                )
-                passed.append(ctypes.c_void_p(view.address))
-            else:
-                passed.append(ctypes.c_void_p(ALIGNED))
+
+        def address(argument: Argument) -> int | None:
+            if argument.name not in call.given:
+                return ALIGNED
+            given = call.given[argument.name]
+            if _is_null(argument, given):
+                return None
+            return self._view(argument, given, self._memory.stream(call.stream), values).address
+
+        passed = self._passed(values, address)
         choice, found = Choice(), self._params_type()
         limits = None if call.machine is None else machine_array(call.machine)
         given = None if call.parameters is None else self._params(call.parameters)
@@ -263,13 +255,15 @@ class GeneratedFunction:
                 found[argument.name] = _scalar(argument, given[argument.name])
         return found
 
-    def _view(
-        self, argument: Argument, data: object, memory: Memory, stream: int, scalars: Mapping[str, Any]
-    ) -> View:
+    def _passed(self, scalars: Mapping[str, Any], address: Callable[[Argument], int | None]) -> list[Any]:
+        """Return the arguments as the C function takes them, with data by its address."""
+        return [ctypes.c_void_p(address(a)) if a.pointer else scalars[a.name] for a in self._arguments]
+
+    def _view(self, argument: Argument, data: object, stream: int, scalars: Mapping[str, Any]) -> View:
         """Return a view of data. TypeError for what is no such data, ValueError for too little of it."""
         name, wanted = argument.name, argument.type.numpy_name
         try:
-            view = memory.view(data, stream)
+            view = self._memory.view(data, stream)
         except NoViewError as error:
             raise TypeError(f"{name} ({type(data).__name__}) {error}") from error
         others = _ALSO.get(argument.type, ())
