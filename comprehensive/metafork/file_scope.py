@@ -46,11 +46,11 @@ class Piece(Struct, frozen=True):
 
 def file_scope(functions: Sequence[Function]) -> tuple[Piece, ...]:
     """The pieces that the host code of these functions of one file needs; none for functions without a text."""
-    written = [function for function in functions if function.span is not GENERATED]
+    written = _written(functions)
     if not written:
         return ()
     file = written[0].span.file
-    found = _needed(file, written)
+    found = _needed(written)
     bodies = {name for item in found if item.has_body for name in item.declared}
     pieces = [
         Piece(_kind(item, bodies), item.tokens[0].span.to(item.tokens[-1].span), _is_linked(item))
@@ -68,26 +68,22 @@ def file_scope(functions: Sequence[Function]) -> tuple[Piece, ...]:
 
 def functions_besides(functions: Sequence[Function]) -> tuple[Span, ...]:
     """The definitions of functions that neither have regions nor are needed by the host code of those that have."""
-    written = [function for function in functions if function.span is not GENERATED]
+    written = _written(functions)
     if not written:
         return ()
-    file = written[0].span.file
-    needed = {item.tokens[0].start for item in _needed(file, written)}
+    needed = {item.tokens[0].start for item in _needed(written)}
     return tuple(
         item.tokens[0].span.to(item.tokens[-1].span)
-        for item in items(_outside(_tokens(file), written))
+        for item in items(_outside(_tokens(written[0].span.file), written))
         if item.has_body and item.tokens[0].start not in needed
     )
 
 
 def calls_of_regions(functions: Sequence[Function]) -> tuple[Token, ...]:
     """Return the tokens where host code, or a helper of it, calls a function that has regions itself."""
-    if not functions:
-        return ()
-    file = functions[0].span.file
     names = {function.name for function in functions}
     texts = [_host_tokens(function) for function in functions]
-    texts += [item.tokens for item in _needed(file, functions) if item.has_body]
+    texts += [item.tokens for item in _needed(functions) if item.has_body]
     return tuple(
         token
         for text in texts
@@ -99,12 +95,12 @@ def calls_of_regions(functions: Sequence[Function]) -> tuple[Token, ...]:
 def names_written(functions: Sequence[Function]) -> Iterator[tuple[str, Span]]:
     """Every name that host code and what it needs of its file mention, members of structures excepted, and every macro
     that the file defines, each with its place."""
-    written = [function for function in functions if function.span is not GENERATED]
+    written = _written(functions)
     if not written:
         return
     file = written[0].span.file
     texts = [_host_tokens(function) for function in written]
-    texts += [item.tokens for item in _needed(file, written)]
+    texts += [item.tokens for item in _needed(written)]
     for text in texts:
         for before, token in zip((None, *text), text, strict=False):
             if token.type == "NAME" and (before is None or before.type != "DOT"):
@@ -118,10 +114,7 @@ def names_written(functions: Sequence[Function]) -> Iterator[tuple[str, Span]]:
 
 def mutable_variables(functions: Sequence[Function]) -> tuple[Token, ...]:
     """Variables of the file, not constant, that host code needs: a copy of one is another variable."""
-    written = [function for function in functions if function.span is not GENERATED]
-    if not written:
-        return ()
-    return tuple(token for item in _needed(written[0].span.file, written) for token in _variables(item))
+    return tuple(token for item in _needed(_written(functions)) for token in _variables(item))
 
 
 def _variables(item: Item) -> Iterator[Token]:
@@ -171,9 +164,16 @@ def _host_tokens(function: Function) -> tuple[Token, ...]:
     )
 
 
-def _needed(file: SourceFile, functions: Sequence[Function]) -> list[Item]:
-    """The items that declare a name that host code reads, or an item that it needs."""
-    all_tokens = _tokens(file)
+def _written(functions: Sequence[Function]) -> list[Function]:
+    """The functions that have a text."""
+    return [function for function in functions if function.span is not GENERATED]
+
+
+def _needed(functions: Sequence[Function]) -> list[Item]:
+    """The items of their file that declare a name that host code reads, or an item that it needs."""
+    if not functions:
+        return []
+    all_tokens = _tokens(functions[0].span.file)
     found = list(items(_outside(all_tokens, functions)))
     waiting = list(names_in_macros([token for token in all_tokens if token.type == "DIRECTIVE"]))
     for function in functions:

@@ -62,10 +62,7 @@ def in_type(type: ScalarType, value: Any) -> Any:
     """Return an integer, or one for each thread, converted to an integer type."""
     if _is_array(value):
         return value.astype(type.numpy_name).astype(np.int64)
-    if type is ScalarType.BOOL:
-        return int(value != 0)
-    low = value % 2**type.bits
-    return kept(low - 2**type.bits if type.is_signed and low > type.highest else low)
+    return kept(type.wrapped(value))
 
 
 def _is_wide_unsigned(expression: Expr, names: Set[str]) -> bool:
