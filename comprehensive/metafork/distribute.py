@@ -19,8 +19,10 @@ from collections.abc import Iterator, Sequence
 from msgspec import Struct
 
 from comprehensive.diagnostics import DiagnosticSink, Span
-from comprehensive.metafork.ast import Assign, Declare, Expr, For, Index, MetaFor, Name, Stmt
+from comprehensive.metafork.ast import Assign, Declare, Expr, Index, MetaFor, Name, Stmt
 from comprehensive.metafork.walk import (
+    arrays_assigned,
+    assigned_scalars,
     own_expressions,
     statements_in,
     subexpressions,
@@ -98,18 +100,13 @@ def _parts(loop: MetaFor, around: tuple[MetaFor, ...], before: tuple[Stmt, ...])
 def _plain_part(loops: tuple[MetaFor, ...], known: Sequence[Stmt], plain: Sequence[Stmt]) -> Iterator[_Part]:
     """A part of its own for statements that write elements."""
     body = tuple(plain)
-    if any(isinstance(s, Assign) and isinstance(s.target, Index) for s in statements_in(body)):
+    if arrays_assigned(body):
         yield _Part(loops, (*_needed(known, body), *body))
 
 
 def _definitions(plain: Sequence[Stmt], whole: tuple[Stmt, ...]) -> Iterator[Declare]:
     """The scalars that are defined once: other parts can compute them again."""
-    assigned = {
-        s.target.identifier
-        for s in statements_in(whole)
-        if isinstance(s, Assign) and isinstance(s.target, Name)
-    }
-    assigned |= {s.iterator for s in statements_in(whole) if isinstance(s, For) and s.type is None}
+    assigned = assigned_scalars(whole)
     written = _elements(whole, writes=True).keys()
     for statement in plain:
         if not isinstance(statement, Declare):

@@ -226,6 +226,13 @@ def elements_in(body: Iterable[Statement]) -> Iterator[Index]:
     return (node for node in subexpressions_in(body) if isinstance(node, Index))
 
 
+def elements_assigned(body: Iterable[Statement]) -> Iterator[Index]:
+    """The elements of arrays that statements assign, in their order."""
+    for statement in statements_in(body):
+        if isinstance(statement, Assign) and isinstance(statement.target, Index):
+            yield statement.target
+
+
 def reads_data(expression: Expr) -> bool:
     """Whether an expression reads an element of an array."""
     return any(isinstance(node, Index) for node in subexpressions(expression))
@@ -236,11 +243,9 @@ def arrays(body: tuple[Stmt, ...]) -> frozenset[str]:
     return frozenset(element.array for element in elements_in(body))
 
 
-def arrays_assigned(body: Iterable[Stmt]) -> frozenset[str]:
+def arrays_assigned(body: Iterable[Statement]) -> frozenset[str]:
     """The arrays of which statements assign elements."""
-    return frozenset(
-        s.target.array for s in statements_in(body) if isinstance(s, Assign) and isinstance(s.target, Index)
-    )
+    return frozenset(element.array for element in elements_assigned(body))
 
 
 def too_deep(roots: tuple[Stmt, ...] | tuple[Expr, ...], limit: int) -> Expr | Stmt | None:

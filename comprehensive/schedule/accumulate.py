@@ -25,7 +25,7 @@ from comprehensive.loops.types import ROUNDED_IN_MEMORY_ALONE
 from comprehensive.metafork.ast import Assign, Declare, Expr, For, Index, Name, ScalarType, Stmt
 from comprehensive.metafork.fresh import Namer
 from comprehensive.metafork.rewrite import map_expression, map_expressions
-from comprehensive.metafork.walk import elements_in, statements_in, subexpressions
+from comprehensive.metafork.walk import elements_assigned, elements_in, statements_in, subexpressions
 from comprehensive.records import replace
 
 
@@ -52,12 +52,7 @@ def _accumulator(nest: Nest, body: Sequence[Stmt], pointer: str) -> tuple[Index,
     statements that refer to no other one; None where another one is referred to before the loops are done."""
     views = {a.name for a in nest.arrays if a.pointer == pointer}
     loops = [number for number, s in enumerate(body) if isinstance(s, For)]
-    in_loops = {
-        s.target
-        for number in loops
-        for s in statements_in((body[number],))
-        if isinstance(s, Assign) and isinstance(s.target, Index) and s.target.array in views
-    }
+    in_loops = {e for number in loops for e in elements_assigned((body[number],)) if e.array in views}
     if len(in_loops) != 1:
         return None
     (element,) = in_loops

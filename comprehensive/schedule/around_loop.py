@@ -21,7 +21,7 @@ from comprehensive.kernel_ir.terms import constant
 from comprehensive.loops.access import names_read
 from comprehensive.metafork.ast import Assign, Binary, Call, Declare, Expr, For, If, Index, Name, Stmt
 from comprehensive.metafork.rewrite import map_expression
-from comprehensive.metafork.walk import arrays_assigned, elements_in, statements_in
+from comprehensive.metafork.walk import arrays_assigned, elements_in
 from comprehensive.records import replace
 from comprehensive.schedule.context import ZERO, TileContext, commented
 from comprehensive.schedule.unroll_and_jam import UnrollAndJam, scalars_of
@@ -63,10 +63,7 @@ class AroundLoop(Struct, frozen=True):
     @property
     def is_loop_alone(self) -> bool:
         """Whether nothing is stored but what one loop assigns: without steps there is nothing to do."""
-        around = statements_in((*self.before, *self.after))
-        return not self.are_several and not any(
-            isinstance(s, Assign) and isinstance(s.target, Index) for s in around
-        )
+        return not self.are_several and not arrays_assigned((*self.before, *self.after))
 
     def comments(self) -> tuple[Comment, ...]:
         """Return the comment on the elements and scalars that registers hold for the loop, if there are some."""

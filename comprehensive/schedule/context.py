@@ -25,7 +25,6 @@ from comprehensive.kernel_ir.terms import conjunction, constant, expression, pro
 from comprehensive.loops.access import names_read
 from comprehensive.loops.ir import AXES, Nest, RegisterTile
 from comprehensive.metafork.ast import (
-    Assign,
     Binary,
     Conditional,
     Declare,
@@ -40,7 +39,7 @@ from comprehensive.metafork.ast import (
 from comprehensive.metafork.fresh import Namer
 from comprehensive.metafork.rewrite import map_expression
 from comprehensive.metafork.terms import conjuncts
-from comprehensive.metafork.walk import statements_in
+from comprehensive.metafork.walk import arrays_assigned, statements_in
 from comprehensive.records import replace
 from comprehensive.schedule.short_loops import is_short
 
@@ -371,12 +370,7 @@ class TileContext(Struct, frozen=True):
     def parameters(self, body: tuple[KernelStmt, ...]) -> tuple[KernelParameter, ...]:
         """Return parameters for the data, strides, scalars and limits that the body reads."""
         used = names_in_kernel(body)
-        written = frozenset(
-            s.target.array
-            for done in self.tile.bodies
-            for s in statements_in(done)
-            if isinstance(s, Assign) and isinstance(s.target, Index)
-        )
+        written = frozenset[str]().union(*map(arrays_assigned, self.tile.bodies))
         limits = [
             KernelParameter(name, ScalarType.INT, Source.LIMIT, name) for name in self.limits if name in used
         ]

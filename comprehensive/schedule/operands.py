@@ -23,10 +23,11 @@ from comprehensive.loops.integers import Ring
 from comprehensive.loops.ir import Nest, RegisterTile
 from comprehensive.loops.traverse import always_evaluated, conditional_parts
 from comprehensive.loops.types import environment_of, type_of, with_declarations
-from comprehensive.metafork.ast import Assign, Binary, Expr, For, Index, Name, ScalarType, Stmt
+from comprehensive.metafork.ast import Binary, Expr, For, Index, Name, ScalarType, Stmt
 from comprehensive.metafork.walk import (
     arrays_assigned,
     elements,
+    elements_assigned,
     elements_in,
     expressions_in,
     reads_data,
@@ -182,9 +183,8 @@ def operands_of(
     """The elements that the loop assigns, and the pieces that it reads, by array."""
     data = {a.name: a.pointer for a in nest.arrays}  # which the program calls so
     held: dict[str, Index] = {}
-    for statement in statements_in(loop.body):
-        if isinstance(statement, Assign) and isinstance(statement.target, Index):
-            held.setdefault(statement.target.array, statement.target)
+    for target in elements_assigned(loop.body):
+        held.setdefault(target.array, target)
     pieces: dict[str, OperandTile] = {}
     found: dict[str, Index] = {}
     all_read = _references(loop.body, data)
@@ -293,9 +293,7 @@ def _conditional(body: tuple[Stmt, ...], data: Container[str]) -> set[Index]:
 
 def _references(body: tuple[Stmt, ...], data: Container[str]) -> list[Index]:
     """References to data, targets included."""
-    found = list(elements_in(body))
-    found += [s.target for s in statements_in(body) if isinstance(s, Assign) and isinstance(s.target, Index)]
-    return [e for e in found if e.array in data]
+    return [e for e in (*elements_in(body), *elements_assigned(body)) if e.array in data]
 
 
 def _piece(

@@ -41,7 +41,14 @@ from comprehensive.metafork.ast import (
     Stmt,
     Unary,
 )
-from comprehensive.metafork.walk import elements_in, expressions_in, reads_data, statements_in, subexpressions
+from comprehensive.metafork.walk import (
+    elements_assigned,
+    elements_in,
+    expressions_in,
+    reads_data,
+    statements_in,
+    subexpressions,
+)
 from comprehensive.records import replace
 from comprehensive.schedule.bounded_reads import (
     Bounds,
@@ -210,7 +217,7 @@ class _References(Struct):
     def _check_arrays(self, held: Mapping[str, Index]) -> None:
         """Check that nothing is read which the points assign, but for what the loops hold."""
         around = tuple(s for s in self.body if s is not self.path[0])
-        written = {self._called(target): target for target in _all_stored(self.body)}
+        written = {self._called(target): target for target in elements_assigned(self.body)}
         for reference in self._data_in(self.path[0].body):
             target = written.get(self._called(reference))
             if target is not None and reference != held.get(reference.array):
@@ -428,16 +435,10 @@ class _References(Struct):
     def _data_in(self, body: tuple[Stmt, ...]) -> list[Index]:
         """References to data, targets included."""
         data = {a.name for a in self.nest.arrays}
-        found = list(elements_in(body))
-        found += _all_stored(body)
-        return [e for e in found if e.array in data]
+        return [e for e in (*elements_in(body), *elements_assigned(body)) if e.array in data]
 
 
 def stored_by(statement: Stmt) -> Index | None:
     """The element of an array that a statement assigns, if it does."""
     target = statement.target if isinstance(statement, Assign) else None
     return target if isinstance(target, Index) else None
-
-
-def _all_stored(body: tuple[Stmt, ...]) -> list[Index]:
-    return [target for s in statements_in(body) if (target := stored_by(s)) is not None]

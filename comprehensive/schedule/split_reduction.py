@@ -46,7 +46,7 @@ from comprehensive.metafork.ast import (
 )
 from comprehensive.metafork.fresh import Namer
 from comprehensive.metafork.rewrite import map_expression, map_expressions, substitute
-from comprehensive.metafork.walk import elements, statements_in, subexpressions
+from comprehensive.metafork.walk import statements_in, subexpressions
 from comprehensive.records import replace
 from comprehensive.reductions.operators import Operator, update_of
 from comprehensive.schedule.context import ONE, ZERO, TileContext, commented
@@ -80,7 +80,7 @@ def sums_of(nest: Nest, tile: RegisterTile, loop: For) -> tuple[Sum, ...] | str:
     before = body[: body.index(loop)]
     stored = {s.target.array for s in before if isinstance(s, Assign) and isinstance(s.target, Index)}
     if read_again := sorted(
-        stored & {name for s in before for value in values_of(s) for name in _read(value)}
+        stored & {name for s in before for value in values_of(s) for name in names_read(value)}
     ):
         return f"'{read_again[0]}' is stored and read before the loop"
     types = with_declarations(environment_of(nest), (*body, *loop.body))
@@ -91,9 +91,9 @@ def sums_of(nest: Nest, tile: RegisterTile, loop: For) -> tuple[Sum, ...] | str:
     for statement in loop.body:
         match statement:
             case Declare(initial=initial):
-                read |= _read(initial)
+                read |= frozenset() if initial is None else names_read(initial)
             case Assign(target=Name(identifier=name), value=value) if name in inside:
-                read |= _read(value)
+                read |= names_read(value)
             case _:
                 update = update_of(statement)
                 if update is None:
@@ -108,20 +108,12 @@ def sums_of(nest: Nest, tile: RegisterTile, loop: For) -> tuple[Sum, ...] | str:
                 found = Sum(name, part, operator)
                 if sums.setdefault(name, found) != found:
                     return f"'{name}' is updated in two ways, '{sums[name].operator.symbol}' and '{operator.symbol}'"
-                for value in update.read:
-                    read |= _read(value)
+                read = read.union(*map(names_read, update.read))
     if both := sorted(read & sums.keys()):
         return f"a step reads '{both[0]}', which the one before has changed"
     if begun := sorted(s.name for s in sums.values() if s.operator.neutral is None and s.name in stored):
         return f"'{begun[0]}' is stored before the loop, and every thread would have to know what"
     return tuple(sums.values())
-
-
-def _read(expr: Expr | None) -> set[str]:
-    """Return the names of the scalars and arrays that an expression reads."""
-    if expr is None:
-        return set()
-    return set(names_read(expr)) | {e.array for e in elements(expr)}
 
 
 class SplitReduction(Struct, frozen=True):

@@ -40,6 +40,7 @@ from comprehensive.metafork.terms import times, value_left
 from comprehensive.metafork.walk import (
     declared,
     elements,
+    elements_assigned,
     elements_in,
     own_expressions,
     reads_data,
@@ -274,10 +275,7 @@ def jammed_points(context: TileContext, body: Sequence[Stmt]) -> tuple[UnrollAnd
 
 def stored_in(context: TileContext, body: Sequence[Stmt]) -> list[str]:
     """The arrays of data that a body stores to, as it comes to them."""
-    stored = [
-        s.target.array for s in statements_in(body) if isinstance(s, Assign) and isinstance(s.target, Index)
-    ]
-    return [array for array in stored if array in context.strides]
+    return [e.array for e in elements_assigned(body) if e.array in context.strides]
 
 
 def _most_reads(context: TileContext, body: Sequence[Stmt]) -> int:

@@ -40,7 +40,7 @@ from comprehensive.metafork.ast import (
 )
 from comprehensive.metafork.rewrite import map_expression, map_expressions, substitute
 from comprehensive.metafork.terms import plus, value_left
-from comprehensive.metafork.walk import statements_in
+from comprehensive.metafork.walk import elements_assigned
 from comprehensive.schedule.context import ONE, ZERO, TileContext, commented
 from comprehensive.schedule.interior import holds_between
 from comprehensive.schedule.window import Window
@@ -204,11 +204,7 @@ class Vectored(Struct, frozen=True):
 
     def stores(self) -> tuple[Index, ...]:
         """The elements that a point writes."""
-        return tuple(
-            s.target
-            for s in statements_in(self.windows.body)
-            if isinstance(s, Assign) and isinstance(s.target, Index)
-        )
+        return tuple(elements_assigned(self.windows.body))
 
     def computed(self, body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
         """The statements of a point, from windows, with what it stores in registers."""

@@ -230,9 +230,8 @@ class _Loop:
 
     def __post_init__(self) -> None:
         every = tuple(statements_in((self.loop,)))
-        changed = {s.target.identifier for s in every if isinstance(s, Assign) and isinstance(s.target, Name)}
-        changed |= {s.iterator for s in every if isinstance(s, For)}
-        object.__setattr__(self, "_changed", frozenset(changed.union(*map(declared, every))))
+        changed = assigned_scalars((self.loop,)) | {s.iterator for s in every if isinstance(s, For)}
+        object.__setattr__(self, "_changed", changed.union(*map(declared, every)))
 
     def closed(self, dead: frozenset[str]) -> tuple[For, list[Assign]]:
         """Return the loop with closed forms, and what gives variables their last values that are not ``dead`` then."""
