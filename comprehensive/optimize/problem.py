@@ -244,32 +244,14 @@ class Problem(Generic[Fragment]):
             evaluation.value,
             self._space(evaluation.assumed, evaluation.quotients),
         )
-        match counter.kind:
-            case Kind.RESOURCE:
-                return Edges(
-                    (
-                        *_unless_implied(space, space.at_most(Polynomial(0), value)),
-                        space.at_most(value, limit),
-                    ),
-                    (space.less(limit, value),),
-                )
-            case Kind.PERFORMANCE if self.performance == "literal":
-                return Edges(
-                    (
-                        *_unless_implied(space, space.at_most(Polynomial(0), value)),
-                        space.at_most(value, limit),
-                    ),
-                    (
-                        space.less(limit, value),
-                        *_unless_implied(space, space.at_most(value, Polynomial(1))),
-                    ),
-                )
-            case Kind.PERFORMANCE:
-                # Read literally, a strategy that improves v contradicts its own refuse edge: P < v makes
-                # v' <= P impossible. So P is the level that is demanded.
-                return Edges((space.at_most(limit, value),), (space.less(value, limit),))
-            case _:
-                assert_never(counter.kind)
+        is_share = counter.kind is Kind.PERFORMANCE
+        if is_share and self.performance != "literal":
+            # Read literally, a strategy that improves v contradicts its own refuse edge: P < v makes
+            # v' <= P impossible. So P is the level that is demanded.
+            return Edges((space.at_most(limit, value),), (space.less(value, limit),))
+        least = _unless_implied(space, space.at_most(Polynomial(0), value))
+        most = _unless_implied(space, space.at_most(value, Polynomial(1))) if is_share else ()
+        return Edges((*least, space.at_most(value, limit)), (space.less(limit, value), *most))
 
     def apply(self, strategy: Strategy[Fragment], fragment: Fragment) -> Applied[Fragment] | NotApplicable:
         """O(S); a strategy that returns an equal fragment does not apply."""
