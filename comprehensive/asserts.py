@@ -13,7 +13,7 @@ The generated code tests the same asserts before it selects a leaf, so everythin
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from fractions import Fraction
 from functools import cached_property
 from itertools import product
@@ -27,7 +27,7 @@ from comprehensive.kernel_ir.c_expr import is_wide
 from comprehensive.loops.access import names_read
 from comprehensive.loops.arithmetic import UndefinedBehaviour
 from comprehensive.loops.exactness import is_exact
-from comprehensive.loops.ir import Nest
+from comprehensive.loops.ir import Nest, Variant
 from comprehensive.metafork.ast import (
     Binary,
     Expr,
@@ -41,6 +41,7 @@ from comprehensive.metafork.ast import (
 from comprehensive.metafork.printer import assert_words, print_expr
 from comprehensive.metafork.rewrite import substitute
 from comprehensive.model.values import wide_value
+from comprehensive.optimize.tree import Tree
 from comprehensive.plan.host_scalars import over_arguments
 from comprehensive.poly.indices import NotPolynomialError, scope_of
 
@@ -163,6 +164,11 @@ class Asserts(Struct, frozen=True):
     def restricted(self, system: System, values: Mapping[str, int | Fraction] | None = None) -> System:
         """The system with these atoms."""
         return System(system.assumptions, (*system.atoms, *self.atoms(values)))
+
+
+def regions_of(compilation: Compilation) -> Iterator[tuple[Nest, Tree[Variant], Asserts]]:
+    """The nest, the tree and the asserts of each region, in program order."""
+    return zip(compilation.nests, compilation.trees, asserts_of(compilation), strict=True)
 
 
 def asserts_of(compilation: Compilation) -> tuple[Asserts, ...]:

@@ -18,7 +18,7 @@ from msgspec import Struct
 
 from comprehensive.algebra import Atom, Quotient, System, parameters_of, with_quotients
 from comprehensive.algebra.polynomial import Scalar
-from comprehensive.asserts import Assert, Asserts, asserts_of, not_checked
+from comprehensive.asserts import Assert, Asserts, not_checked, regions_of
 from comprehensive.codegen.levels import with_levels
 from comprehensive.driver import Compilation
 from comprehensive.loops.interpreter import scalar_values
@@ -115,13 +115,7 @@ def explain(
         left_to_launcher(f, device.machine(), values) if leaf is None and not open_levels else None
         for f in compilation.plan.functions
     ]
-    for nest, tree, (function, region), asserts in zip(
-        compilation.nests,
-        compilation.trees,
-        regions,
-        asserts_of(compilation),
-        strict=True,
-    ):
+    for (nest, tree, asserts), (function, region) in zip(regions_of(compilation), regions, strict=True):
         demanded = tuple(_asserted(each, values) for each in asserts.checked)
         point = with_quotients({**device.parameters(), **values}, tree.quotients)
         program = tuple(s.name for s in nest.with_role(Role.PROGRAM) if s.name in values)

@@ -31,7 +31,7 @@ from comprehensive.algebra import (
     triangularize,
 )
 from comprehensive.algebra.domains import Domain
-from comprehensive.asserts import Assert, Asserts, asserts_of, not_checked
+from comprehensive.asserts import Assert, Asserts, not_checked, regions_of
 from comprehensive.driver import Compilation
 from comprehensive.loops.ir import Nest, Role, Variant
 from comprehensive.machine.device import Device
@@ -194,9 +194,7 @@ def _demand(compilation: Compilation, values: Mapping[str, Rational]) -> None:
 def _leaves(compilation: Compilation, leaf: int) -> list[tuple[Nest, Tree[Variant], Leaf[Variant], Asserts]]:
     found = [
         (nest, tree, chosen, asserts)
-        for nest, tree, asserts in zip(
-            compilation.nests, compilation.trees, asserts_of(compilation), strict=True
-        )
+        for nest, tree, asserts in regions_of(compilation)
         for chosen in tree.leaves
         if chosen.index == leaf
     ]

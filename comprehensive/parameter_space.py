@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from comprehensive.algebra import System
-from comprehensive.asserts import Asserts, asserts_of
+from comprehensive.asserts import Asserts, regions_of
 from comprehensive.descriptions import describe_leaf
 from comprehensive.driver import Compilation
 from comprehensive.loops.ir import Nest, Variant
@@ -40,9 +40,7 @@ def divide(
     demand_known(compilation, {**dict.fromkeys(symbols, 1), **values}, limits)
     pairs = [
         (nest, tree, asserts)
-        for nest, tree, asserts in zip(
-            compilation.nests, compilation.trees, asserts_of(compilation), strict=True
-        )
+        for nest, tree, asserts in regions_of(compilation)
         if {*symbols}
         <= {*(s.name for s in nest.scalars if s.type.is_integer), *limits, *limits_to_give((tree,))}
     ]

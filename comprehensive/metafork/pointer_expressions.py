@@ -183,11 +183,12 @@ class PointerExpressions:
         then, otherwise = self.pointer(question + 1, colon), self.pointer(colon + 1, last)
         if then is None or otherwise is None:
             return None
-        known = otherwise if then.type is None else then
-        text = f"({self.text(first, question)}) ? {then.text} : {otherwise.text}"
-        tree = Choice(self._condition(first, question), then.tree, otherwise.tree)
-        flattened = then.is_flattened or otherwise.is_flattened
-        return Pointer(tree, known.type, known.rows, known.row_texts, known.levels, f"({text})", flattened)
+        return replace(
+            otherwise if then.type is None else then,
+            tree=Choice(self._condition(first, question), then.tree, otherwise.tree),
+            text=f"(({self.text(first, question)}) ? {then.text} : {otherwise.text})",
+            is_flattened=then.is_flattened or otherwise.is_flattened,
+        )
 
     def _condition(self, first: int, last: int) -> Condition:
         """A condition over scalars; one that calls, changes or reads other things is no other one's."""
@@ -215,14 +216,12 @@ class PointerExpressions:
         text = self.text(first, last)
         factors = "".join(f" * ({extent})" for extent in pointer.row_texts)
         text = f"(long long)({text}){factors}" if factors else f"({text})"
-        return Pointer(
-            Moved(pointer.tree, offset),
-            pointer.type,
-            pointer.rows,
-            pointer.row_texts,
-            1,
-            f"({pointer.text} {sign} {text})",
-            pointer.is_flattened or bool(pointer.rows),
+        return replace(
+            pointer,
+            tree=Moved(pointer.tree, offset),
+            levels=1,
+            text=f"({pointer.text} {sign} {text})",
+            is_flattened=pointer.is_flattened or bool(pointer.rows),
         )
 
     def _primary(self, first: int, last: int) -> Pointer | None:
@@ -251,8 +250,8 @@ class PointerExpressions:
             variable = self._variable(self._tokens[first].text)
             if variable is None or variable.levels != 1:
                 return None
-            tree = Constant(Reference(variable.key))
-            return Pointer(tree, variable.type, variable.rows, variable.row_texts, 2, f"(&{variable.name})")
+            tree, text = Constant(Reference(variable.key)), f"(&{variable.name})"
+            return replace(pointer_of(variable), tree=tree, levels=2, text=text)
         return self._part(first, last, is_address=True)
 
     def _part(self, first: int, last: int, *, is_address: bool) -> Pointer | None:
@@ -260,14 +259,7 @@ class PointerExpressions:
         variable = self._variable(self._tokens[first].text)
         if variable is None:
             return None
-        found = Pointer(
-            Read(variable),
-            variable.type,
-            variable.rows,
-            variable.row_texts,
-            variable.levels,
-            variable.name,
-        )
+        found = pointer_of(variable)
         groups = self._brackets(first + 1, last)
         ends = [first + 1, *(end + 1 for _, end in groups)]
         if ends[-1] != last or (groups and variable.levels > 1):
@@ -321,6 +313,13 @@ class PointerExpressions:
         begins = first < last and self._tokens[first].type in ("TYPE_WORD", "QUALIFIER")
         is_pointer = any(t.type == "STAR" for t in self._tokens[first:last])
         return begins and is_pointer and scalar_type(words) is not None
+
+
+def pointer_of(variable: Variable) -> Pointer:
+    """The pointer that a variable is."""
+    return Pointer(
+        Read(variable), variable.type, variable.rows, variable.row_texts, variable.levels, variable.name
+    )
 
 
 def _first_row(pointer: Pointer) -> Pointer:

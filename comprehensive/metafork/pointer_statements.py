@@ -23,7 +23,7 @@ from comprehensive.metafork.extents import Extents
 from comprehensive.metafork.helpers import name_of
 from comprehensive.metafork.items import Item
 from comprehensive.metafork.literals import scalar_type
-from comprehensive.metafork.pointer_expressions import Pointer, PointerExpressions
+from comprehensive.metafork.pointer_expressions import Pointer, PointerExpressions, pointer_of
 from comprehensive.metafork.pointer_values import (
     UNKNOWN,
     Read,
@@ -272,7 +272,7 @@ class PointerStatements:
         self.scopes[-1][declared.name] = declared
         found: States | None = None
         if value is not None:
-            found = self._stored(_of(declared), value, states)
+            found = self._stored(pointer_of(declared), value, states)
         changed = bool(declared.rows) or (value is not None and value.is_flattened)
         changed |= any("restrict" in token.text for token in self._tokens[first:equals])
         if changed and (found is not None or equals == last):
@@ -372,12 +372,6 @@ def _parameters(item: Item, depth: int) -> list[Variable | None] | None:
         else:
             found.append(Variable(f"{called[0]} {name.text} {depth + 1}", called[0], kind, levels=stars))
     return found
-
-
-def _of(variable: Variable) -> Pointer:
-    return Pointer(
-        Read(variable), variable.type, variable.rows, variable.row_texts, variable.levels, variable.name
-    )
 
 
 def _open(rows: tuple[Expr | None, ...]) -> tuple[Expr | None, ...]:
