@@ -36,7 +36,7 @@ from comprehensive.metafork.literals import (
     type_fix,
     type_to_use,
 )
-from comprehensive.metafork.local_pointers import address, element, place
+from comprehensive.metafork.pointer_places import address, element, place
 from comprehensive.metafork.precedence import PRECEDENCE
 from comprehensive.metafork.tokens import Token
 from comprehensive.metafork.written import Discarded, Sequence, SizeOf, Update, discarded, effect, known, size

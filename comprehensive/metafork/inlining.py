@@ -44,13 +44,14 @@ from comprehensive.metafork.ast import (
     Unary,
     While,
 )
+from comprehensive.metafork.chosen_pointers import chosen_call
 from comprehensive.metafork.expression_check import ExpressionChecker, NamesOutside
 from comprehensive.metafork.fresh import Namer
 from comprehensive.metafork.helpers import Helper, has_value, name_of, read_helper
 from comprehensive.metafork.items import Item
-from comprehensive.metafork.local_pointers import place
 from comprehensive.metafork.named_constants import Constants
 from comprehensive.metafork.names import check_helper
+from comprehensive.metafork.pointer_places import place
 from comprehensive.metafork.precedence import COMPARISONS, LOGICAL
 from comprehensive.metafork.returns import Choice, Returns, Value, last_value, needs_flag, value_names
 from comprehensive.metafork.rewrite import with_bodies, with_operands, with_own_expressions
@@ -243,6 +244,8 @@ class Inliner:
         """
         match expression:
             case Call(function, arguments) if function in self._helpers.definitions:
+                if (choice := chosen_call(expression, self._is_array)) is not None:
+                    return self._lifted(choice, before, hoists=hoists)
                 given = [self._lifted(argument, before, hoists=hoists) for argument in arguments]
                 return self._called(expression, given, before, hoists)
             case Conditional(condition, then, otherwise):
@@ -301,6 +304,11 @@ class Inliner:
         """Add what a call does that stands alone; ``sign`` is the place of its semicolon."""
         if not isinstance(call, Call) or call.function not in self._helpers.definitions:
             report_no_effect(sign, self._sink)
+            return
+        if (choice := chosen_call(call, self._is_array)) is not None:
+            test = self._lifted(choice.condition, before)
+            calls = (Assign(Name(CALLED), "=", each, sign) for each in (choice.then, choice.otherwise))
+            before.append(If(test, *(self.body((each,)) for each in calls), span=call.span))
             return
         given = [self._lifted(argument, before) for argument in call.arguments]
         helper = self._helpers.get(call.function, call.span, self._sink)

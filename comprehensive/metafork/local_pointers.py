@@ -22,7 +22,6 @@ from comprehensive.metafork.ast import (
     Binary,
     Block,
     Call,
-    Cast,
     Declare,
     Expr,
     For,
@@ -31,8 +30,9 @@ from comprehensive.metafork.ast import (
     Name,
     ScalarType,
     Stmt,
-    Unary,
 )
+from comprehensive.metafork.chosen_pointers import with_chosen_pointers
+from comprehensive.metafork.pointer_places import place
 from comprehensive.metafork.rewrite import map_expressions, with_bodies, with_operands
 from comprehensive.metafork.substitution import Part, Substitution
 from comprehensive.metafork.walk import assigned_scalars, declared, names, statements_in, subexpressions
@@ -54,7 +54,8 @@ def without_pointers(
     """
     if not any(isinstance(s, Declare) and s.is_pointer for s in statements_in(body)):
         return body
-    return _compared(_Pointers(fresh, sink).body(body, arrays), frozenset(arrays) | _local_arrays(body))
+    chosen = with_chosen_pointers(body)
+    return _compared(_Pointers(fresh, sink).body(chosen, arrays), frozenset(arrays) | _local_arrays(body))
 
 
 def _local_arrays(body: tuple[Stmt, ...]) -> frozenset[str]:
@@ -78,61 +79,6 @@ def _compared(body: tuple[Stmt, ...], arrays: Container[str]) -> tuple[Stmt, ...
         return Binary(operator, first.offset or ZERO, second.offset or ZERO, found.span)
 
     return map_expressions(body, put)
-
-
-def place(pointer: Expr) -> Part | None:
-    """The array that an expression points into, and where: ``a + e``, ``a[i] + e``; None for anything else."""
-    match pointer:
-        case Name(identifier):
-            return Part(identifier)
-        case Index(array, subscripts):
-            return Part(array, subscripts)
-        case Binary("+" | "-" as operator, left, right):
-            part = place(left)
-            if part is None:
-                return None
-            if part.offset is not None:
-                return replace(part, offset=Binary(operator, _wide(part.offset), right, pointer.span))
-            return replace(part, offset=right if operator == "+" else Unary("-", _wide(right), pointer.span))
-        case _:
-            return None
-
-
-def _wide(offset: Expr) -> Expr:
-    """The offset in the type of distances of pointers, in which they are added up and negated."""
-    if isinstance(offset, IntLiteral):
-        return replace(offset, type=ScalarType.LONG)
-    return offset if _is_wide(offset) else Cast(ScalarType.LONG, offset, offset.span)
-
-
-def _is_wide(expression: Expr) -> bool:
-    match expression:
-        case Cast(type=ScalarType.LONG) | IntLiteral(type=ScalarType.LONG):
-            return True
-        case Binary("+" | "-", left, _):
-            return _is_wide(left)
-        case Unary("-", operand):
-            return _is_wide(operand)
-        case _:
-            return False
-
-
-def element(pointer: Expr) -> Index | None:
-    """Return the element that ``*pointer`` is: ``a[e]`` for ``a + e``; None where it is no array and no sum of one."""
-    part = place(pointer)
-    if part is None:
-        return None
-    return Index(part.array, (*part.subscripts, part.offset or ZERO), pointer.span)
-
-
-def address(operand: Expr) -> Expr | None:
-    """The pointer that ``&operand`` is: ``a + e`` for ``a[e]``; None for what is no element of an array."""
-    match operand:
-        case Index(array, (*first, last)):
-            base = Index(array, tuple(first), operand.span) if first else Name(array, operand.span)
-            return base if last == ZERO else Binary("+", base, last, operand.span)
-        case _:
-            return None
 
 
 class _Pointers(Struct, frozen=True):

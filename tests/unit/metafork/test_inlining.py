@@ -129,6 +129,13 @@ def test_a_function_may_move_its_pointer() -> None:
             "c[0]++; c[1 + 0]++; if (n > 2) c[n + 0]++; else c[0]++;",
         ),
         (
+            "static void inc(float *p, float x) { p[0] += x; }\n"
+            "static float at(const float *p, int k) { return p[k]; }",
+            "inc(n > 2 ? c : a[1], at(n > 3 ? b : c, 4));",
+            "if (n > 2) { float inc_x = n > 3 ? b[4] : c[4]; c[0] += inc_x; } "
+            "else { float inc_x_1 = n > 3 ? b[4] : c[4]; a[1][0] += inc_x_1; }",
+        ),
+        (
             "#define F(x) g(x)\nint g(int x) { return x + K; }\nenum { K = 7 };",
             "c[0] = F(1);",
             "c[0] = 1 + 7;",

@@ -48,6 +48,28 @@ KEPT = {
 }
 """Bodies whose pointers become variables of their own."""
 
+CHOSEN = {
+    "by a choice": (
+        "float *p = i > m ? b : b + n; const float *r = i > m ? a : c[i]; p[i] = r[1];",
+        "if (i > m)\nb[(i > m ? 0L : (long)n) + i] = a[1];\nelse\nb[(i > m ? 0L : (long)n) + i] = c[i][1];",
+    ),
+    "by a condition": (
+        "const float *r; int k; if (i > m) { r = a; k = 1; } else r = c[i]; b[i] = r[2];",
+        "int k;\nif (i > m) {\nk = 1;\nb[i] = a[2];\n} else {\nb[i] = c[i][2];",
+    ),
+    "later": ("const float *r; int k = 2; r = a + k; b[i] = r[k];", "int k = 2;\nb[i] = a[k + k];"),
+    "two by one condition": (
+        "const float *r = u ? a : c[i], *q = u ? c[i] : a; b[i] = r[0] - q[0];",
+        "if (u)\nb[i] = a[0] - c[i][0];\nelse\nb[i] = c[i][0] - a[0];",
+    ),
+    "two by a condition that changes": (
+        "int k = u; const float *r = k ? a : c[i]; k = 0; const float *q = k ? a : c[i]; b[i] = r[0] - q[1];",
+        "int k = u;\nif (k) {\nk = 0;\nif (k)\nb[i] = a[0] - a[1];\nelse\nb[i] = a[0] - c[i][1];\n"
+        "} else {\nk = 0;\nif (k)\nb[i] = c[i][0] - a[1];\nelse\nb[i] = c[i][0] - c[i][1];",
+    ),
+}
+"""Bodies whose pointers a condition chooses."""
+
 
 def region(body: str) -> str:
     return f"{HEAD}{{\n  meta_schedule block(4) {{ meta_for (int i = 0; i < n; i++) {{ {body} }} }}\n}}\n"
@@ -60,12 +82,18 @@ def body_of(text: str) -> str:
     (schedule,) = function.regions
     found = print_stmts(schedule.body)
     inside = found[found.index("if (i < n)") :]
-    return "\n".join(line.strip() for line in inside.splitlines()[1:]).split("\n}")[0].rstrip("}\n")
+    return "\n".join(line.strip() for line in inside.splitlines()[1:]).rstrip("}\n")
 
 
 @pytest.mark.parametrize("name", REPLACED)
 def test_a_pointer_is_the_place_in_its_array(name: str) -> None:
     given, wanted = REPLACED[name]
+    assert body_of(region(given)).strip() == wanted
+
+
+@pytest.mark.parametrize("name", CHOSEN)
+def test_what_follows_a_choice_is_done_for_each_array(name: str) -> None:
+    given, wanted = CHOSEN[name]
     assert body_of(region(given)).strip() == wanted
 
 
@@ -78,7 +106,11 @@ def test_a_pointer_that_moves_is_a_variable(name: str) -> None:
 def test_functions_with_pointers_compute_what_the_serial_c_does(part: int, tmp_path: Path) -> None:
     if find_c_compiler() is None or find_cxx_compiler() is None:
         pytest.skip("no C or no C++ compiler on this machine")
-    bodies = [given for given, _ in REPLACED.values()] + list(KEPT.values())
+    bodies = (
+        [given for given, _ in REPLACED.values()]
+        + list(KEPT.values())
+        + [given for given, _ in CHOSEN.values()]
+    )
     head = HEAD.replace("const float *a", "const float a[n * m + n + 2*m + 4]").replace("void f", "void f{}")
     guard = "if (at[i] >= 0 && at[i] < m) "
     loop = "meta_schedule block(4) { meta_for (int i = 0; i < n; i++)"
