@@ -20,6 +20,7 @@ from comprehensive.metafork.brackets import closing_of
 from comprehensive.metafork.limits import MAXIMUM_TOKENS
 from comprehensive.metafork.structure_types import Layout, Structures, integer
 from comprehensive.metafork.tokens import CLOSING, END, OPENING, Token
+from comprehensive.records import replace
 
 Text: TypeAlias = list[Token]
 _SIGNS = {
@@ -57,6 +58,14 @@ def between(parts: Iterable[Text], separator: Token) -> Text:
     return result
 
 
+def joined(subscripts: Iterable[Text], at: Token) -> Text:
+    """The text between the first bracket of several subscripts and the last one: ``y][x``."""
+    result: Text = []
+    for each in subscripts:
+        result += [sign(at, "]"), sign(at, "["), *each] if result else each
+    return result
+
+
 def is_steady(text: Iterable[Token]) -> bool:
     """Whether a text does nothing but compute a value, so that it may stand several times."""
     return all(token.type not in ("INCDEC", "ASSIGN", "COMPOUND") for token in text)
@@ -66,7 +75,8 @@ class Variable(Struct, frozen=True):
     """A variable of a structure, or a pointer to structures or an array of them.
 
     A pointer that moves ``counts`` the structures of another one; the elements of a parameter are ``scalars``.  Of an
-    array ``p[h][w]`` so many ``further`` subscripts are behind the first one.
+    array ``p[h][w]`` so many ``further`` subscripts are behind the first one; a pointer into it has a variable for each
+    of ``rows``, the subscripts before the one that it counts.
     """
 
     layout: Layout
@@ -75,6 +85,7 @@ class Variable(Struct, frozen=True):
     counts: Variable | None = None
     scalars: tuple[str, ...] = ()
     further: int = 0
+    rows: tuple[str, ...] = ()
 
     @property
     def spoken(self) -> frozenset[str]:
@@ -95,9 +106,9 @@ class Variable(Struct, frozen=True):
         if self.counts is None:
             return [own, *subscript(at, row)]
         is_first = [token.text for token in row] == ["0"]
-        return self.counts.whole(
-            at, [own] if is_first else [own, sign(at, "+"), sign(at, "("), *row, sign(at, ")")]
-        )
+        place = [own] if is_first else [own, sign(at, "+"), sign(at, "("), *row, sign(at, ")")]
+        rows = [[at._replace(type="NAME", text=name)] for name in self.rows]
+        return self.counts.whole(at, joined([*rows, place], at))
 
 
 class Function(Struct, frozen=True):
@@ -146,6 +157,19 @@ class Place(Struct, frozen=True):
             return [number(at, self.offset + k)]
         first = [number(at, self.offset + k), sign(at, "+")] if self.offset + k else []
         return [*first, *self.terms]
+
+
+class Address(Struct, frozen=True):
+    """An address: the pointer ``target`` in which it counts, the number, and where it ends in the text.
+
+    Of an array of rows it is in one of ``rows``, or in the one that variables have ``held`` since another address.
+    """
+
+    target: Variable
+    rows: list[Text]
+    held: tuple[str, ...]
+    counted: Text
+    end: int
 
 
 class Places:
@@ -232,27 +256,35 @@ class Places:
             return None
         return Place(place.variable, place.row, offset, terms, layout), end
 
-    def address(self, position: int) -> tuple[Variable, Text, int] | None:
-        """The pointer in which an address counts, ``&p[i]``, ``p + i`` or ``p``, the number, and where that ends."""
+    def address(self, position: int) -> Address | None:
+        """The address at a position: ``&p[i]``, ``p + i`` or ``p``, of rows ``&p[i][j]`` or ``p[i] + j``."""
         at = self._tokens[position]
         if self._is(position, "AND"):
+            variable = self._variable(position + 1)
+            if variable is not None and variable.further:
+                subscripts, end = self._subscripts(position + 2)
+                if len(subscripts) != variable.further + 1:
+                    return None
+                return Address(
+                    variable, subscripts[:-1], (), [sign(at, "("), *subscripts[-1], sign(at, ")")], end
+                )
             found = self._base(position + 1)
             if found is None or not found[0].variable.is_pointer or found[0].offset or found[0].terms:
                 return None
-            if found[0].variable.further:
-                return None  # what is behind it may be in the next row
             return self._counted(found[0].variable, at, found[0].row, found[1])
-        pointer = self._pointer(position)
-        if pointer is None:
+        pointer = self._variable(position)
+        if pointer is None or not pointer.is_pointer:
             return None
-        end = position + 1
+        rows, end = self._subscripts(position + 1)
+        if len(rows) != pointer.further:
+            return None
         row = [number(at, 0)]
         if self._is(end, "PLUS"):
             first = end + 1
             while self._tokens[end].type not in ("COMMA", "SEMI", END):
                 end = closing_of(self._tokens, end) + 1 if self._tokens[end].type in OPENING else end + 1
             row = self.expression(first, end)
-        return self._counted(pointer, at, row, end)
+        return replace(self._counted(pointer, at, row, end), rows=rows)
 
     def value(self, position: int, layout: Layout) -> tuple[list[Text], int] | None:
         """The elements of a whole structure: of a place, or of values in braces."""
@@ -350,25 +382,24 @@ class Places:
         if not variable.is_pointer:
             return Place(variable, [], 0, [], variable.layout), position + 1
         if self._is(position + 1, "LSQB"):
-            row, end = self._subscripts(position + 1, variable.further)
-            return None if row is None else (Place(variable, row, 0, [], variable.layout), end)
+            subscripts, end = self._subscripts(position + 1)
+            if len(subscripts) == variable.further and tokens[end].text == "->":
+                subscripts.append([number(tokens[position], 0)])
+            if len(subscripts) != variable.further + 1:
+                return None
+            return Place(variable, joined(subscripts, tokens[position]), 0, [], variable.layout), end
         if self._is(position + 1, "DOT") and tokens[position + 1].text == "->" and not variable.further:
             return Place(variable, [number(tokens[position], 0)], 0, [], variable.layout), position + 1
         return None
 
-    def _subscripts(self, position: int, further: int) -> tuple[Text | None, int]:
-        """A subscript and so many further ones, without the outer brackets, and where they end; None where some of them
-        are not there."""
-        closing = closing_of(self._tokens, position)
-        row = self.expression(position + 1, closing)
-        for _ in range(further):
-            opening = closing + 1
-            if not self._is(opening, "LSQB"):
-                return None, opening
-            closing = closing_of(self._tokens, opening)
-            between_rows = [self._tokens[opening - 1], self._tokens[opening]]
-            row = [*row, *between_rows, *self.expression(opening + 1, closing)]
-        return row, closing + 1
+    def _subscripts(self, position: int) -> tuple[list[Text], int]:
+        """The subscripts that stand at a position, one after the other, and where they end."""
+        found: list[Text] = []
+        while self._is(position, "LSQB"):
+            closing = closing_of(self._tokens, position)
+            found.append(self.expression(position + 1, closing))
+            position = closing + 1
+        return found, position
 
     def _in_parentheses(self, position: int) -> tuple[Place, int] | None:
         """``(p[i]).x``, ``(*p).x``, ``(p + i)->x`` and ``(&p[i])->x``: a structure of which a member follows."""
@@ -400,12 +431,13 @@ class Places:
         inner = self.place(first)
         return (inner[0], closing + 1) if inner is not None and inner[1] == closing else None
 
-    def _counted(self, pointer: Variable, at: Token, row: Text, end: int) -> tuple[Variable, Text, int]:
-        """The number of a structure among those of the pointer that counts in no other one."""
+    def _counted(self, pointer: Variable, at: Token, row: Text, end: int) -> Address:
+        """The address of a structure among those of the pointer that counts in no other one."""
         counted = [sign(at, "("), *row, sign(at, ")")]
         if pointer.counts is None:
-            return pointer, counted, end
-        return pointer.counts, [at._replace(type="NAME", text=pointer.name), sign(at, "+"), *counted], end
+            return Address(pointer, [], (), counted, end)
+        begins = [at._replace(type="NAME", text=pointer.name), sign(at, "+"), *counted]
+        return Address(pointer.counts, [], pointer.rows, begins, end)
 
     def _variable(self, position: int) -> Variable | None:
         if not self._is(position, "NAME"):
@@ -420,20 +452,24 @@ class Places:
     def _as_address(self, position: int) -> Text | None:
         """The address in a pointer that stands for more than its number; None for what is no such pointer."""
         pointer = self._pointer(position)
-        if pointer is None or pointer.counts is None or self._is_number(position, pointer.counts):
+        if (
+            pointer is None
+            or pointer.counts is None
+            or self._is_number(position, pointer.counts, pointer.rows)
+        ):
             return None
         at = self._tokens[position]
         return [sign(at, "&"), *pointer.whole(at, [number(at, 0)])]
 
-    def _is_number(self, position: int, target: Variable) -> bool:
-        """Whether a pointer is moved there, or beside one that counts in the same ``target``."""
+    def _is_number(self, position: int, target: Variable, rows: tuple[str, ...]) -> bool:
+        """Whether a pointer is moved there, or beside one that counts in the same ``target``, of the same ``rows``."""
         if self._is(position - 1, "DOT") or self._is(position - 1, "INCDEC"):
             return True
         if self._tokens[position + 1].type in ("INCDEC", "COMPOUND"):
             return True
         sides = ((position - 1, position - 2), (position + 1, position + 2))
         others = [self._pointer(other) for by, other in sides if self._tokens[by].text in _BETWEEN_POINTERS]
-        return any(other is not None and other.counts == target for other in others)
+        return any(other is not None and (other.counts, other.rows) == (target, rows) for other in others)
 
     def _is(self, position: int, kind: str) -> bool:
         return self._tokens[position].type == kind

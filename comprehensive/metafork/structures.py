@@ -282,12 +282,17 @@ class _Reader:
             found = (
                 self._places.address(position + 3) if self._tokens[position + 2].type == "ASSIGN" else None
             )
-            if name.type != "NAME" or found is None or found[0].layout is not layout:
+            if name.type != "NAME" or found is None or found.target.layout is not layout:
                 return None
-            target, counted, end = found
-            own = Variable(layout, name.text, is_pointer=True, counts=target)
+            rows = found.held or tuple(self._fresh(f"{name.text}_row") for _ in found.rows)
+            own = Variable(layout, name.text, is_pointer=True, counts=found.target, rows=rows)
             kind = name._replace(type="TYPE_WORD", text="long")
-            return own, [kind, name, sign(name, "="), *counted], end
+            held = [
+                [name._replace(text=row), sign(name, "="), *text]
+                for row, text in zip(rows, found.rows, strict=False)
+            ]
+            numbers = between([*held, [name, sign(name, "="), *found.counted]], sign(name, ","))
+            return own, [kind, *numbers], found.end
         if first.type != "NAME":
             return None
         size = subscript(first, [number(first, layout.size)])

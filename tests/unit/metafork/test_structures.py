@@ -32,6 +32,13 @@ HEAD = "void f(int n, int k, particle *p, struct particle const *o, vec q[n], ve
 USES = {
     "g[i][k - 1].y += q[i].x;": "g[i][k - 1][1] += q[i][0];",
     "g[i][0] = q[i];": "{ g[i][0][0] = q[i][0]; g[i][0][1] = q[i][1]; g[i][0][2] = q[i][2]; }",
+    "vec *r = &g[i][k - 1]; r->x = g[i]->y + r[-1].z;": (
+        "long r_row = i, r = k - 1; g[r_row][r][0] = g[i][0][1] + g[r_row][r + -1][2];"
+    ),
+    "vec *r = g[i], *s = r + 2, *t = g[k] + 1; r++; r->x = s->y - t->z; y[i] = s - r;": (
+        "long r_row = i, r = 0; long s = r + 2; long t_row = k, t = 1; r++;"
+        "g[r_row][r][0] = g[r_row][s][1] - g[t_row][t][2]; y[i] = s - r;"
+    ),
     "vec m[2][3]; m[1][k].z = 0; y[i] = m[0][2].x;": "float m[2][3][3]; m[1][k][2] = 0; y[i] = m[0][2][0];",
     "y[i] = p[i].m;": "y[i] = p[i][6];",
     "y[i] = o[i + 1].at.y;": "y[i] = o[i + 1][1];",
@@ -91,8 +98,8 @@ USES = {
 }
 
 REFUSED = {
-    "const vec *r = &g[i][0]; y[i] = r->x;": "CF0114",
-    "y[i] = g[i]->x;": "CF0114",
+    "const vec *r = &g[i]; y[i] = r->x;": "CF0114",
+    "y[i] = g->x;": "CF0114",
     "y[i] = g[i].x;": "CF0114",
     "y[i] = p[i].w;": "CF0114",
     "y[i] = p[i];": "CF0204",
