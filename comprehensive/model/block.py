@@ -184,8 +184,11 @@ class Walk:
                 ):
                     self.statements(statement.then if usual else statement.otherwise, times)
                 case If():
-                    for _, taken in self.ways(self._value(statement.condition, times)):
+                    held = self._value(statement.condition, times)
+                    for _, taken in self.ways(held):
                         self.statements(statement.then if taken else statement.otherwise, times)
+                    if isinstance(held, Data):
+                        self.statements(statement.otherwise, times)
                 case Block():
                     self.statements(statement.body, times)
                 case While() | DoWhile():

@@ -8,8 +8,9 @@ expressions over scalars of the nest whose values these point to::
 
 Nothing is computed for a thread: a distance between neighbouring threads, turns or blocks is a coefficient of the
 subscript, or a difference of two of its values where it is no polynomial.  What depends on a block, a thread or a turn
-otherwise is taken for those in the middle.  A condition without ``else`` counts as true, as one on data does.  A loop
-of which data decides the turns is taken for a few (`turns.py`), and the profile names its place.
+otherwise is taken for those in the middle.  A condition without ``else`` counts as true; of one on data both branches
+count, since lanes of a warp take both.  A loop of which data decides the turns is taken for a few (`turns.py`), and the
+profile names its place.
 """
 
 from __future__ import annotations
@@ -245,10 +246,7 @@ class _Walk:
         held = self._value(statement.condition, context, environment)
         if not otherwise or isinstance(held, Data):
             self.statements(then, context, environment)
-            if otherwise:
-                self.statements(
-                    otherwise, self._context(context, self.numbers.position(ZERO)), dict(environment)
-                )
+            self.statements(otherwise, context, dict(environment))
             return
         chosen = self.numbers.middle(integer_of(held))
         for body, holds in ((then, chosen), (otherwise, Unary("!", chosen))):

@@ -5,13 +5,16 @@
     for (u) if (y + u < h) for (v) { t = b[v];  s = x + v < w ? s + t : s; }
         -->  for (u) for (v) { t = y + u < h ? b[v] : 0;  s = y + u < h && x + v < w ? s + t : s; }
 
-It is right where nothing under a condition changes what the condition reads.  What is declared under one is not used
-where it does not hold.  The loops have to have headers that can be computed without the condition.
+It is right where nothing under a condition changes what the condition reads; else a scalar holds the condition.  What
+is declared under one is not used where it does not hold.  The loops have to have headers that can be computed without
+the condition.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+
+from msgspec import Struct
 
 from comprehensive.kernel_ir.terms import conjunction
 from comprehensive.loops.access import names_read
@@ -24,87 +27,101 @@ from comprehensive.metafork.ast import (
     For,
     If,
     Index,
-    IntLiteral,
     Name,
     ScalarType,
     Stmt,
     Unary,
 )
+from comprehensive.metafork.fresh import Namer
 from comprehensive.metafork.walk import assigned_scalars, reads_data, statements_in
 from comprehensive.records import replace
+from comprehensive.schedule.context import ONE, ZERO
 
 
 def conditions_inside(
-    body: Sequence[Stmt], types: Mapping[str, ScalarType], *, stores: bool = False
+    body: Sequence[Stmt], types: Mapping[str, ScalarType], name: Namer, *, stores: bool = False
 ) -> tuple[Stmt, ...]:
     """Return the body without conditions around loops, as far as they can be brought inside.
 
-    ``types`` are those of all names; ``stores`` says whether elements may be assigned under conditions.
+    ``types`` are those of all names, and ``name`` gives free ones; ``stores`` says whether elements may be assigned
+    under conditions.
     """
-    return tuple(found for statement in body for found in _without_conditions(statement, types, stores))
-
-
-def _without_conditions(statement: Stmt, types: Mapping[str, ScalarType], stores: bool) -> Iterator[Stmt]:
-    match statement:
-        case If(condition=condition, then=then, otherwise=otherwise) if _has_loops((*then, *otherwise)):
-            away = Unary("!", condition)
-            done = (
-                under(condition, then, types, stores=stores),
-                under(away, otherwise, types, stores=stores),
-            )
-            if None in done or names_read(condition) & assigned_scalars((statement,)):
-                yield statement
-            else:
-                yield from (found for branch in done for found in branch or ())
-        case For():
-            yield replace(statement, body=conditions_inside(statement.body, types, stores=stores))
-        case _:
-            yield statement
+    return _Inside(types, name, stores).all(body)
 
 
 def under(
-    condition: Expr, body: Sequence[Stmt], types: Mapping[str, ScalarType], *, stores: bool = False
+    condition: Expr,
+    body: Sequence[Stmt],
+    types: Mapping[str, ScalarType],
+    name: Namer,
+    *,
+    stores: bool = False,
 ) -> tuple[Stmt, ...] | None:
     """Return statements that do what the body does under a condition; None where they cannot."""
-    if names_read(condition) & assigned_scalars(body) or reads_data(condition):
-        return None
-    found: list[Stmt] = []
-    for statement in body:
-        done = _under(condition, statement, types, stores)
-        if done is None:
-            return None
-        found += done
-    return tuple(found)
+    return _Inside(types, name, stores).under(condition, body)
 
 
-def _under(
-    condition: Expr, statement: Stmt, types: Mapping[str, ScalarType], stores: bool
-) -> tuple[Stmt, ...] | None:
-    match statement:
-        case Declare(dims=(), initial=initial):
-            if initial is None or not reads_data(initial):
+class _Inside(Struct, frozen=True):
+    types: Mapping[str, ScalarType]
+    name: Namer
+    stores: bool
+
+    def all(self, body: Sequence[Stmt]) -> tuple[Stmt, ...]:
+        return tuple(found for statement in body for found in self._without_conditions(statement))
+
+    def _without_conditions(self, statement: Stmt) -> tuple[Stmt, ...]:
+        match statement:
+            case If() if _has_loops(statement):
+                return self._branches(statement) or (statement,)
+            case For():
+                return (replace(statement, body=self.all(statement.body)),)
+            case _:
                 return (statement,)
-            return (replace(statement, initial=Conditional(condition, initial, IntLiteral(0))),)
-        case Assign(target=Name(), atomic=False):
-            value = _chosen(condition, assigned_value(statement, types), statement.target)
-            return (Assign(statement.target, "=", value, statement.span),)
-        case Assign(target=Index(), atomic=False) if stores:
-            return (If(condition, (statement,)),)
-        case If():
-            both = conjunction([condition, statement.condition])
-            away = conjunction([condition, Unary("!", statement.condition)])
-            done = (
-                under(both, statement.then, types, stores=stores),
-                under(away, statement.otherwise, types, stores=stores),
-            )
-            if names_read(statement.condition) & assigned_scalars((statement,)):
-                return None
-            return None if done[0] is None or done[1] is None else (*done[0], *done[1])
-        case For():
-            inside = under(condition, statement.body, types, stores=stores)
-            return None if inside is None else (replace(statement, body=inside),)
-        case _:
+
+    def _branches(self, choice: If, around: Sequence[Expr] = ()) -> tuple[Stmt, ...] | None:
+        """Both branches, one behind the other, each under its condition and those ``around``; None where one cannot be.
+
+        A condition that cannot be asked again, since branches may change what it reads, is held in a scalar.
+        """
+        held: tuple[Stmt, ...] = ()
+        condition = choice.condition
+        if reads_data(condition) or names_read(condition) & assigned_scalars((choice,)):
+            holds = Conditional(conjunction([*around, condition]), ONE, ZERO)
+            held = (Declare(ScalarType.INT, self.name("taken"), initial=holds, span=choice.span, const=True),)
+            condition = Name(held[0].name)
+        then = self.under(conjunction([*around, condition]), choice.then)
+        otherwise = self.under(conjunction([*around, Unary("!", condition)]), choice.otherwise)
+        return None if then is None or otherwise is None else (*held, *then, *otherwise)
+
+    def under(self, condition: Expr, body: Sequence[Stmt]) -> tuple[Stmt, ...] | None:
+        if names_read(condition) & assigned_scalars(body) or reads_data(condition):
             return None
+        found: list[Stmt] = []
+        for statement in body:
+            done = self._under(condition, statement)
+            if done is None:
+                return None
+            found += done
+        return tuple(found)
+
+    def _under(self, condition: Expr, statement: Stmt) -> tuple[Stmt, ...] | None:
+        match statement:
+            case Declare(dims=(), initial=initial):
+                if initial is None or not reads_data(initial):
+                    return (statement,)
+                return (replace(statement, initial=Conditional(condition, initial, ZERO)),)
+            case Assign(target=Name(), atomic=False):
+                value = _chosen(condition, assigned_value(statement, self.types), statement.target)
+                return (Assign(statement.target, "=", value, statement.span),)
+            case Assign(target=Index(), atomic=False) if self.stores:
+                return (If(condition, (statement,)),)
+            case If():
+                return self._branches(statement, [condition])
+            case For():
+                inside = self.under(condition, statement.body)
+                return None if inside is None else (replace(statement, body=inside),)
+            case _:
+                return None
 
 
 def _chosen(condition: Expr, value: Expr, otherwise: Expr) -> Expr:
@@ -116,5 +133,5 @@ def _chosen(condition: Expr, value: Expr, otherwise: Expr) -> Expr:
             return Conditional(condition, value, otherwise)
 
 
-def _has_loops(body: Sequence[Stmt]) -> bool:
-    return any(isinstance(s, For) for s in statements_in(tuple(body)))
+def _has_loops(statement: Stmt) -> bool:
+    return any(isinstance(s, For) for s in statements_in((statement,)))

@@ -24,14 +24,16 @@ from collections.abc import Callable, Mapping, Sequence
 
 from msgspec import Struct, field
 
+from comprehensive.kernel_ir.terms import conjunction
 from comprehensive.loops.access import names_read
 from comprehensive.loops.ir import Nest, RegisterTile
-from comprehensive.loops.traverse import all_names, always_evaluated, conditional_parts, declared_names
+from comprehensive.loops.traverse import all_names, conditional_parts, declared_names
 from comprehensive.loops.types import ROUNDED_IN_MEMORY_ALONE, environment_of, type_of, with_declarations
 from comprehensive.metafork.ast import (
     Assign,
     Binary,
     Call,
+    Conditional,
     Declare,
     Expr,
     For,
@@ -40,6 +42,7 @@ from comprehensive.metafork.ast import (
     Name,
     ScalarType,
     Stmt,
+    Unary,
 )
 from comprehensive.metafork.fresh import Namer
 from comprehensive.metafork.rewrite import substitute, with_operands, with_subscripts
@@ -54,7 +57,7 @@ from comprehensive.schedule.any_order import AnyOrder, any_order_of
 from comprehensive.schedule.context import ONE, ZERO, is_same_for_all_points
 from comprehensive.schedule.dependents import Uses, with_dependents
 from comprehensive.schedule.legality import described
-from comprehensive.schedule.phases import Ordered, Parallel, Phase, Pieces, Straight, written
+from comprehensive.schedule.phases import Ordered, Parallel, Phase, Pieces, Straight, is_store, written
 from comprehensive.schedule.row_references import RowReferences, accesses
 from comprehensive.schedule.share_updates import with_shared_updates
 
@@ -116,7 +119,7 @@ def distribution_of(
             phases += found
             temporaries |= split.temporaries
         else:
-            assert isinstance(statement, Declare | Assign)
+            assert isinstance(statement, Declare | Assign | If)
             phases.append(Straight(statement))
     return Distribution(tuple(_joined(phases)), temporaries, references, in_pieces)
 
@@ -136,6 +139,8 @@ def _shape_obstacle(nest: Nest, body: Sequence[Stmt]) -> str | None:
             ):
                 pass
             case Declare() | Assign():
+                pass
+            case If() if is_store(statement):
                 pass
             case _:
                 return f"{described(statement)} is neither an assignment nor a loop over such"
@@ -311,13 +316,27 @@ class _Split(Struct):
                 return statement
 
     def _handed(self, expr: Expr, changing: set[str]) -> Expr:
-        """The expression with its dear parts that do not depend on the steps before read from rows."""
-        always = {id(e) for e in always_evaluated(expr)}
+        """The expression with its dear parts that do not depend on the steps before read from rows.
 
-        def walk(e: Expr) -> Expr:
-            if id(e) in always and self._is_dear(e) and self._is_free(e, changing):
-                return self._row(e, type_of(e, self.types), "value")
-            return e if isinstance(e, Index) else with_operands(e, walk)
+        What is computed under a condition is so by the lanes, too; where it is not, the row has 0.
+        """
+
+        def walk(e: Expr, under: tuple[Expr, ...] = ()) -> Expr:
+            if self._is_dear(e) and all(self._is_free(part, changing) for part in (e, *under)):
+                value = Conditional(conjunction(under), e, ZERO) if under else e
+                return self._row(value, type_of(e, self.types), "value")
+            match e:
+                case Index():
+                    return e
+                case Conditional(condition, then, otherwise):
+                    away = Unary("!", condition)
+                    chosen = walk(then, (*under, condition)), walk(otherwise, (*under, away))
+                    return replace(e, condition=walk(condition, under), then=chosen[0], otherwise=chosen[1])
+                case Binary("&&" | "||" as operator, left, right):
+                    decides = left if operator == "&&" else Unary("!", left)
+                    return replace(e, left=walk(left, under), right=walk(right, (*under, decides)))
+                case _:
+                    return with_operands(e, lambda part: walk(part, under))
 
         return walk(expr)
 

@@ -24,6 +24,7 @@ from comprehensive.loops.access import names_read
 from comprehensive.loops.extremes import larger, largest, least_of
 from comprehensive.loops.integers import ONE, ZERO, Ring
 from comprehensive.loops.ir import Alternative, Nest, RegisterTile
+from comprehensive.loops.traverse import all_names
 from comprehensive.metafork.ast import (
     Binary,
     Conditional,
@@ -36,6 +37,7 @@ from comprehensive.metafork.ast import (
     Stmt,
     Unary,
 )
+from comprehensive.metafork.fresh import Namer
 from comprehensive.metafork.rewrite import substitute, with_bodies
 from comprehensive.metafork.walk import elements_in, subexpressions
 from comprehensive.records import replace
@@ -50,10 +52,11 @@ def with_even_loops(nest: Nest, tile: RegisterTile, *, stores: bool = False) -> 
     ``stores`` says whether loops may assign elements under conditions.
     """
     types = types_in(nest, tile)
+    name = Namer({*all_names(nest), *types, *tile.sizes})
     alternatives: list[Alternative] = []
     for alternative in tile.alternatives:
-        even = _Even(nest, types, {c.name: c.limit for c in (*tile.coordinates, *tile.batch)}, stores)
-        body = conditions_inside(even.all(alternative.body), types, stores=stores)
+        even = _Even(nest, types, {c.name: c.limit for c in (*tile.coordinates, *tile.batch)}, name, stores)
+        body = conditions_inside(even.all(alternative.body), types, name, stores=stores)
         alternatives.append(alternative if body == alternative.body else replace(alternative, body=body))
     return replace(tile, alternatives=tuple(alternatives))
 
@@ -63,6 +66,7 @@ class _Even(Struct, frozen=True):
     types: Mapping[str, ScalarType]
     limits: Mapping[str, Expr]
     """The coordinates, and the iterators of the loops around, each with its limit."""
+    name: Namer
     stores: bool
 
     def all(self, body: Sequence[Stmt]) -> tuple[Stmt, ...]:
@@ -154,5 +158,5 @@ class _Even(Struct, frozen=True):
         ]
         moved = ring.write(iterator - shift)
         body = with_moved_iterator(loop.body, loop.iterator, moved)
-        inside = under(conjunction(conditions), body, self.types, stores=self.stores)
+        inside = under(conjunction(conditions), body, self.types, self.name, stores=self.stores)
         return None if inside is None else replace(loop, bound=bound, body=inside)

@@ -86,7 +86,12 @@ def _jammed(nest: Nest, tile: RegisterTile, loop: For, turns: int) -> For | None
     first, types = times(IntLiteral(turns), Name(group)), types_in(nest, tile)
     each = [
         _Turn(
-            loop, fold(plus(first, IntLiteral(turn))), {n: name(f"{n}_{turn}") for n in own}, turn > 0, types
+            loop,
+            fold(plus(first, IntLiteral(turn))),
+            {n: name(f"{n}_{turn}") for n in own},
+            turn > 0,
+            types,
+            name,
         )
         for turn in range(turns)
     ]
@@ -166,11 +171,12 @@ class _Turn(Struct, frozen=True):
     names: Mapping[str, str]
     optional: bool
     types: Mapping[str, ScalarType]
+    name: Namer
 
     def done(self, body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
         """The statements of this turn, where it is there."""
         is_there = Binary("<", self.number, self.loop.bound)
-        found = under(is_there, body, self.types) if self.optional else body
+        found = under(is_there, body, self.types, self.name) if self.optional else body
         if found is None:
             raise _NotUnderError
         value = {self.loop.iterator: self.number}

@@ -17,15 +17,15 @@ from msgspec import Struct
 
 from comprehensive.kernel_ir.names import names_in_kernel
 from comprehensive.loops.traverse import declared_names
-from comprehensive.metafork.ast import Assign, Declare, For, Index, ScalarType, Stmt
-from comprehensive.metafork.walk import assigned_scalars
+from comprehensive.metafork.ast import Assign, Declare, For, If, Index, ScalarType, Stmt
+from comprehensive.metafork.walk import assigned_scalars, bodies
 from comprehensive.schedule.any_order import AnyOrder
 
 
 class Straight(Struct, frozen=True):
-    """A statement beside the loops: what all lanes compute, or one of them stores."""
+    """A statement beside the loops: what all lanes compute, or one of them stores (:func:`is_store`)."""
 
-    statement: Declare | Assign
+    statement: Declare | Assign | If
 
 
 class Parallel(Struct, frozen=True):
@@ -94,13 +94,24 @@ def names_read_after(phases: Sequence[Phase], number: int, *, by_all: bool = Fal
         match phase:
             case Ordered() if by_all:
                 continue
-            case Straight(Assign(target=Index())) if by_all:
+            case Straight(statement) if by_all and is_store(statement):
                 continue
             case Pieces(lanes) if by_all:
                 names |= names_in_kernel(lanes.loop.body)
             case _:
                 names |= names_in_kernel(tuple(s for _, s, _ in in_order(phase)))
     return names
+
+
+def is_store(statement: Stmt) -> bool:
+    """Whether a statement does nothing but assign elements, perhaps under conditions."""
+    match statement:
+        case Assign(target=Index()):
+            return True
+        case If():
+            return all(is_store(s) for body in bodies(statement) for s in body)
+        case _:
+            return False
 
 
 def written(statement: Stmt) -> set[str]:

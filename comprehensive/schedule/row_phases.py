@@ -68,6 +68,7 @@ from comprehensive.schedule.phases import (
     Pieces,
     Straight,
     in_order,
+    is_store,
     names_read_after,
     scalars_told,
 )
@@ -299,15 +300,10 @@ class RowPhases:
 
     # --- what is beside the loops
 
-    def _straight(self, statement: Declare | Assign) -> tuple[Stmt, ...]:
-        match statement:
-            case Assign(target=Index() as target, value=value):
-                target, value = self.context.flat(target), self.context.flat(value)
-                assert isinstance(target, Index)
-                store = replace(statement, target=target, value=value)
-                return (If(conjunction([self._is_first, self._statements.is_there]), (store,)),)
-            case Declare() | Assign():
-                return map_expressions((statement,), self.context.flat)
+    def _straight(self, statement: Stmt) -> tuple[Stmt, ...]:
+        done = self._statements.beside(statement)
+        is_one = conjunction([self._is_first, self._statements.is_there])
+        return (If(is_one, done),) if is_store(statement) else done
 
     @property
     def _is_first(self) -> Expr:
@@ -418,10 +414,8 @@ class RowPhases:
                     if statement.initial is not None:
                         first = Assign(Name(statement.name), "=", statement.initial, statement.span)
                         body += map_expressions((first,), self.context.flat)
-                case Assign(target=Index()):
-                    store = self._straight(statement)[0]
-                    assert isinstance(store, If)
-                    body.append(replace(store, condition=self._statements.is_there))
+                case _ if is_store(statement):
+                    body.append(If(self._statements.is_there, self._statements.beside(statement)))
                 case _:
                     body += map_expressions((statement,), self.context.flat)
             time += 1

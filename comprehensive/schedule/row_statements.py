@@ -74,6 +74,16 @@ class RowStatements(Struct, frozen=True):
         (result,) = map_expressions((statement,), lambda e: self.expression(e, loop))
         return result
 
+    def beside(self, statement: Stmt) -> tuple[Stmt, ...]:
+        """The statement beside the loops, with its references to data flat, those that it assigns included."""
+
+        def place(written: Name | Index) -> Name | Index:
+            found = self.context.flat(written)
+            assert isinstance(found, Name | Index)
+            return found
+
+        return map_expressions((statement,), self.context.flat, place)
+
     def step(
         self,
         number: int,

@@ -378,6 +378,151 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) pairs_tile(
 #line "pairs.cu"
 }
 
+template <int T1, int U1, int D, int S, int M, int cf_width>
+__global__ void __launch_bounds__(T1 * D, CF_BLOCKS(T1 * D, M)) pairs_tile1(
+    const float *__restrict__ x,
+    const float *__restrict__ x_2,
+    float *__restrict__ d,
+    long x_stride0,
+    long x_2_stride0,
+    long d_stride0,
+    int y1_limit,
+    int k_limit)
+{
+  static_assert(8 % T1 == 0 && U1 == 1 && 1024 % D == 0 && S % 16 == 0, "sizes of a tile for which there is no kernel");
+  CF_SHARED(cf_smem);  // T1*S + S + 32 words of 4 bytes
+  // cut(y1): tiles of T1*U1 points
+  const int tiles = (y1_limit + (T1 * U1 - 1)) / (T1 * U1);
+  const int block = blockIdx.x % tiles;
+  const int i = blockIdx.x / tiles;
+  const int t0 = threadIdx.x % T1;
+  const int lane = threadIdx.x / T1;
+  const int o0 = block * (T1 * U1);
+  float *const row_x = (float *)cf_smem;
+  float *const row_x_1 = (float *)(cf_smem + (S + t0 * (S + 32 / T1)) * 4);
+  const int point = o0 + t0;
+  const int y1 = point < y1_limit ? point : y1_limit - 1;
+  // stage(x): whole rows into shared memory
+  cf_stage_row<cf_width == 4, T1 * D>(row_x, &x[i * x_stride0], k_limit, threadIdx.x);
+  cf_stage_row<cf_width == 4, D>(row_x_1, &x_2[(1 + y1) * x_2_stride0], k_limit, lane);
+  cf_commit();
+#line 7 "pairs.mf"
+  float sum = 0;
+#line "pairs.cu"
+  cf_await<0>();
+  __syncthreads();
+  // distribute(x): what has an order, by one lane of a row
+  if (lane == 0) {
+    float ahead_x[16];
+    float ahead_x_2[16];
+    if (16 <= k_limit) {
+      #pragma unroll
+      for (int z = 0; z < 16; z++) {
+        ahead_x[z] = row_x[z];
+        ahead_x_2[z] = row_x_1[z];
+      }
+#line 8 "pairs.mf"
+      for (int first = 0; first < k_limit - 15; first += 16) {
+#line "pairs.cu"
+        const int next = first < k_limit - 31 ? first + 16 : 0;
+        #pragma unroll
+        for (int z = 0; z < 16; z++) {
+#line 9 "pairs.mf"
+          sum = i + 1 <= 1 + y1 ? sum + ahead_x[z] * ahead_x_2[z] : sum;
+#line "pairs.cu"
+          ahead_x[z] = row_x[next + z];
+          ahead_x_2[z] = row_x_1[next + z];
+        }
+      }
+    }
+#line 8 "pairs.mf"
+    for (int k = k_limit / 16 * 16; k < k_limit; k++)
+      sum = i + 1 <= 1 + y1 ? sum + row_x[k] * row_x_1[k] : sum;
+  }
+#line "pairs.cu"
+  if (lane == 0 && point < y1_limit)
+    if (i + 1 <= 1 + y1)
+#line 10 "pairs.mf"
+      d[i * d_stride0 + (1 + y1)] = sum;
+#line "pairs.cu"
+}
+
+template <int T1, int U1, int D, int S, int M>
+__global__ void __launch_bounds__(T1 * D, CF_BLOCKS(T1 * D, M)) pairs_tile2(
+    const float *__restrict__ x,
+    const float *__restrict__ x_2,
+    float *__restrict__ d,
+    long x_stride0,
+    long x_2_stride0,
+    long d_stride0,
+    int y1_limit,
+    int k_limit)
+{
+  static_assert(8 % T1 == 0 && U1 == 1 && 1024 % D == 0 && S % 16 == 0, "sizes of a tile for which there is no kernel");
+  CF_SHARED(cf_smem);  // 2*T1*S + 64 words of 4 bytes
+  // cut(y1): tiles of T1*U1 points
+  const int tiles = (y1_limit + (T1 * U1 - 1)) / (T1 * U1);
+  const int block = blockIdx.x % tiles;
+  const int i = blockIdx.x / tiles;
+  const int t0 = threadIdx.x % T1;
+  const int lane = threadIdx.x / T1;
+  const int o0 = block * (T1 * U1);
+  float *const row_value = (float *)(cf_smem + t0 * (S + 32 / T1) * 4);
+  float *const row_value_1 = (float *)(cf_smem + (T1 * S + 32 + t0 * (S + 32 / T1)) * 4);
+  const int point = o0 + t0;
+  const int y1 = point < y1_limit ? point : y1_limit - 1;
+#line 7 "pairs.mf"
+  float sum = 0;
+#line "pairs.cu"
+  // distribute(x): some steps of k by all lanes of a row, then in order by one
+#line 8 "pairs.mf"
+  for (int base = 0; base < k_limit; base += S) {
+#line "pairs.cu"
+    const int count = k_limit - base < S ? k_limit - base : S;
+#line 8 "pairs.mf"
+    for (int k = base + lane; k < base + count; k += D) {
+#line "pairs.cu"
+      row_value[k - base] = i + 1 <= 1 + y1 ? x[i * x_stride0 + k] : 0;
+      row_value_1[k - base] = i + 1 <= 1 + y1 ? x_2[(1 + y1) * x_2_stride0 + k] : 0;
+    }
+    __syncthreads();
+    if (lane == 0) {
+      float ahead_value[16];
+      float ahead_value_1[16];
+      if (16 <= count) {
+        #pragma unroll
+        for (int z = 0; z < 16; z++) {
+          ahead_value[z] = row_value[z];
+          ahead_value_1[z] = row_value_1[z];
+        }
+#line 8 "pairs.mf"
+        for (int first = 0; first < count - 15; first += 16) {
+#line "pairs.cu"
+          const int next = first < count - 31 ? first + 16 : 0;
+          #pragma unroll
+          for (int z = 0; z < 16; z++) {
+#line 9 "pairs.mf"
+            sum = i + 1 <= 1 + y1 ? sum + ahead_value[z] * ahead_value_1[z] : sum;
+#line "pairs.cu"
+            ahead_value[z] = row_value[next + z];
+            ahead_value_1[z] = row_value_1[next + z];
+          }
+        }
+      }
+#line 8 "pairs.mf"
+      for (int within = count / 16 * 16; within < count; within++)
+        sum = i + 1 <= 1 + y1 ? sum + row_value[within] * row_value_1[within] : sum;
+    }
+#line "pairs.cu"
+    __syncthreads();
+  }
+  if (lane == 0 && point < y1_limit)
+    if (i + 1 <= 1 + y1)
+#line 10 "pairs.mf"
+      d[i * d_stride0 + (1 + y1)] = sum;
+#line "pairs.cu"
+}
+
 // ---- pairs
 
 static int pairs_leaf0_run(cf_call *cf_state, int cf_leaf, const float *x, float *d, int n, int m, int B0, int B1)
@@ -614,13 +759,95 @@ static int pairs_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T
   return cf_launch(cf_state, cf_leaf, &cf_kernels[2 * cf_instance + (cf_width == 4 ? 0 : 1)], &cf_sizes, cf_arguments);
 }
 
+static int pairs_tile1_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T1, int U1, int D, int S, int cf_width,
+    const float *x, float *d, int n, int m)
+{
+  static cf_kernel cf_kernels[] = {
+    { CF_KERNEL(pairs_tile1<2, 1, 128, 2720, 6, 4>), {} },
+    { CF_KERNEL(pairs_tile1<2, 1, 128, 2720, 6, 1>), {} },
+    { CF_KERNEL(pairs_tile1<8, 1, 32, 896, 6, 4>), {} },
+    { CF_KERNEL(pairs_tile1<8, 1, 32, 896, 6, 1>), {} },
+    { CF_KERNEL(pairs_tile1<8, 1, 8, 128, 16, 4>), {} },
+    { CF_KERNEL(pairs_tile1<8, 1, 8, 128, 16, 1>), {} },
+    { CF_KERNEL(pairs_tile1<8, 1, 64, 3072, 2, 4>), {} },
+    { CF_KERNEL(pairs_tile1<8, 1, 64, 3072, 2, 1>), {} },
+    { CF_KERNEL(pairs_tile1<4, 1, 128, 4096, 2, 4>), {} },
+    { CF_KERNEL(pairs_tile1<4, 1, 128, 4096, 2, 1>), {} },
+    { CF_KERNEL(pairs_tile1<1, 1, 256, 8192, 3, 4>), {} },
+    { CF_KERNEL(pairs_tile1<1, 1, 256, 8192, 3, 1>), {} },
+    { CF_KERNEL(pairs_tile1<1, 1, 512, 28160, 1, 4>), {} },
+    { CF_KERNEL(pairs_tile1<1, 1, 512, 28160, 1, 1>), {} },
+  };
+  const long long cf_given_x_stride0_wide = m;
+  long cf_given_x_stride0 = (long)cf_given_x_stride0_wide;
+  if (!cf_fits(cf_state, cf_given_x_stride0_wide, (long long)cf_given_x_stride0, "m")) return cf_state->status;
+  const long long cf_given_x_2_stride0_wide = m;
+  long cf_given_x_2_stride0 = (long)cf_given_x_2_stride0_wide;
+  if (!cf_fits(cf_state, cf_given_x_2_stride0_wide, (long long)cf_given_x_2_stride0, "m")) return cf_state->status;
+  const long long cf_given_d_stride0_wide = n;
+  long cf_given_d_stride0 = (long)cf_given_d_stride0_wide;
+  if (!cf_fits(cf_state, cf_given_d_stride0_wide, (long long)cf_given_d_stride0, "n")) return cf_state->status;
+  const long long cf_given_y1_limit_wide = cf_limit(cf_sub(n, 1)); // n - 1
+  int cf_given_y1_limit = (int)cf_given_y1_limit_wide;
+  if (!cf_fits(cf_state, cf_given_y1_limit_wide, (long long)cf_given_y1_limit, "n - 1")) return cf_state->status;
+  const long long cf_given_k_limit_wide = cf_limit(m);
+  int cf_given_k_limit = (int)cf_given_k_limit_wide;
+  if (!cf_fits(cf_state, cf_given_k_limit_wide, (long long)cf_given_k_limit, "m")) return cf_state->status;
+  const cf_shape cf_sizes = {
+    // blocks, one after the other
+    { cf_mul(n, cf_div(cf_add(cf_sub(n, 1), cf_sub(cf_mul(T1, U1), 1)), cf_mul(T1, U1))), 1, 1 },
+    { cf_mul(T1, D), 1, 1 },
+    cf_add(cf_mul(S, T1), cf_add(S, 32)), // T1*S + S + 32 words of shared memory
+  };
+  void *cf_arguments[] =
+      { &x, &x, &d, &cf_given_x_stride0, &cf_given_x_2_stride0, &cf_given_d_stride0, &cf_given_y1_limit,
+      &cf_given_k_limit, 0 };
+  return cf_launch(cf_state, cf_leaf, &cf_kernels[2 * cf_instance + (cf_width == 4 ? 0 : 1)], &cf_sizes, cf_arguments);
+}
+
+static int pairs_tile2_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T1, int U1, int D, int S,
+    const float *x, float *d, int n, int m)
+{
+  static cf_kernel cf_kernels[] = {
+    { CF_KERNEL(pairs_tile2<1, 1, 1024, 8192, 1>), {} },
+    { CF_KERNEL(pairs_tile2<1, 1, 256, 4096, 4>), {} },
+    { CF_KERNEL(pairs_tile2<4, 1, 128, 2048, 3>), {} },
+    { CF_KERNEL(pairs_tile2<8, 1, 32, 512, 6>), {} },
+  };
+  const long long cf_given_x_stride0_wide = m;
+  long cf_given_x_stride0 = (long)cf_given_x_stride0_wide;
+  if (!cf_fits(cf_state, cf_given_x_stride0_wide, (long long)cf_given_x_stride0, "m")) return cf_state->status;
+  const long long cf_given_x_2_stride0_wide = m;
+  long cf_given_x_2_stride0 = (long)cf_given_x_2_stride0_wide;
+  if (!cf_fits(cf_state, cf_given_x_2_stride0_wide, (long long)cf_given_x_2_stride0, "m")) return cf_state->status;
+  const long long cf_given_d_stride0_wide = n;
+  long cf_given_d_stride0 = (long)cf_given_d_stride0_wide;
+  if (!cf_fits(cf_state, cf_given_d_stride0_wide, (long long)cf_given_d_stride0, "n")) return cf_state->status;
+  const long long cf_given_y1_limit_wide = cf_limit(cf_sub(n, 1)); // n - 1
+  int cf_given_y1_limit = (int)cf_given_y1_limit_wide;
+  if (!cf_fits(cf_state, cf_given_y1_limit_wide, (long long)cf_given_y1_limit, "n - 1")) return cf_state->status;
+  const long long cf_given_k_limit_wide = cf_limit(m);
+  int cf_given_k_limit = (int)cf_given_k_limit_wide;
+  if (!cf_fits(cf_state, cf_given_k_limit_wide, (long long)cf_given_k_limit, "m")) return cf_state->status;
+  const cf_shape cf_sizes = {
+    // blocks, one after the other
+    { cf_mul(n, cf_div(cf_add(cf_sub(n, 1), cf_sub(cf_mul(T1, U1), 1)), cf_mul(T1, U1))), 1, 1 },
+    { cf_mul(T1, D), 1, 1 },
+    cf_add(cf_mul(2, cf_mul(S, T1)), 64), // 2*T1*S + 64 words of shared memory
+  };
+  void *cf_arguments[] =
+      { &x, &x, &d, &cf_given_x_stride0, &cf_given_x_2_stride0, &cf_given_d_stride0, &cf_given_y1_limit,
+      &cf_given_k_limit, 0 };
+  return cf_launch(cf_state, cf_leaf, &cf_kernels[cf_instance], &cf_sizes, cf_arguments);
+}
+
 static int pairs_run(cf_call *cf_state, const float *x, float *d, int n, int m, int B0, int B1)
 {
   cf_choice cf_chosen;
   pairs_params cf_params = { B0, B1, 0, };
   if (cf_is_empty(cf_div(cf_sub(cf_add(n, B0), 1), B0))) return CF_OK; // (n + B0 - 1) / B0
   if (cf_is_empty(cf_div(cf_sub(cf_add(cf_sub(n, 1), B1), 1), B1))) return CF_OK; // (n - 1 + B1 - 1) / B1
-  const int cf_width = cf_begins(x) && m % 4 == 0 ? 4 : 1;
+  const int cf_width = cf_lesser(cf_begins(x) && m % 4 == 0 ? 4 : 1, cf_begins(x) && m % 4 == 0 ? 4 : 1);
   // The last choice of this thread, which only these numbers decide about.
   static CF_THREAD_LOCAL struct {
     bool known;
@@ -663,8 +890,30 @@ static int pairs_run(cf_call *cf_state, const float *x, float *d, int n, int m, 
     return pairs_tile_run(cf_state, cf_chosen.leaf, 5, 8, 8, 4, 4, 16, 2, cf_width, x, d, n, m);
   case 7:
     return pairs_tile_run(cf_state, cf_chosen.leaf, 6, 8, 8, 8, 8, 8, 4, cf_width, x, d, n, m);
+  case 8:
+    return pairs_tile1_run(cf_state, cf_chosen.leaf, 0, 2, 1, 128, 2720, cf_width, x, d, n, m);
+  case 9:
+    return pairs_tile1_run(cf_state, cf_chosen.leaf, 1, 8, 1, 32, 896, cf_width, x, d, n, m);
+  case 10:
+    return pairs_tile1_run(cf_state, cf_chosen.leaf, 2, 8, 1, 8, 128, cf_width, x, d, n, m);
+  case 11:
+    return pairs_tile1_run(cf_state, cf_chosen.leaf, 3, 8, 1, 64, 3072, cf_width, x, d, n, m);
+  case 12:
+    return pairs_tile1_run(cf_state, cf_chosen.leaf, 4, 4, 1, 128, 4096, cf_width, x, d, n, m);
+  case 13:
+    return pairs_tile1_run(cf_state, cf_chosen.leaf, 5, 1, 1, 256, 8192, cf_width, x, d, n, m);
+  case 14:
+    return pairs_tile1_run(cf_state, cf_chosen.leaf, 6, 1, 1, 512, 28160, cf_width, x, d, n, m);
+  case 15:
+    return pairs_tile2_run(cf_state, cf_chosen.leaf, 0, 1, 1, 1024, 8192, x, d, n, m);
+  case 16:
+    return pairs_tile2_run(cf_state, cf_chosen.leaf, 1, 1, 1, 256, 4096, x, d, n, m);
+  case 17:
+    return pairs_tile2_run(cf_state, cf_chosen.leaf, 2, 4, 1, 128, 2048, x, d, n, m);
+  case 18:
+    return pairs_tile2_run(cf_state, cf_chosen.leaf, 3, 8, 1, 32, 512, x, d, n, m);
   default:
-    if (cf_state->tile > 0 && cf_state->tile <= 7)
+    if (cf_state->tile > 0 && cf_state->tile <= 18)
       return cf_report(cf_state->why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1,
           0);
   }
@@ -726,8 +975,8 @@ static int pairs_call(bool cf_launches, const cf_machine *machine, int n, int m,
     return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "n >= 0", 0, n);
   if (!(m >= 0))
     return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "m >= 0", 0, m);
-  if (!(!params || cf_chosen->tile <= 7))
-    return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "tile <= 7", cf_chosen->tile, 7);
+  if (!(!params || cf_chosen->tile <= 18))
+    return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "tile <= 18", cf_chosen->tile, 18);
   cf_state.tile = cf_chosen->tile;
 #ifdef CF_OBSERVE
   cf_observation cf_observed;

@@ -108,6 +108,28 @@ static inline const char *pairs_explain(int leaf)
       "T0 = 8, T1 = 8, U0 = 4, U1 = 4, D = 16, S = 2, M = 8";
   case 9: return "U0*U1 + 4*U0 + 4*U1 + 40 <= R_B, T0*U0*D*S + T1*U1*D*S + 8*D*S <= Z_B, T0*T1 <= T_B; register tile: "
       "T0 = 8, T1 = 8, U0 = 8, U1 = 8, D = 8, S = 4, M = 8";
+  case 10: return "U1 + 40 <= R_B, T1*S + S + 32 <= Z_B, T1*D <= T_B; register tile: T1 = 2, U1 = 1, D = 128, S = "
+      "2720, M = 6";
+  case 11: return "U1 + 40 <= R_B, T1*S + S + 32 <= Z_B, T1*D <= T_B; register tile: T1 = 8, U1 = 1, D = 32, S = 896, "
+      "M = 6";
+  case 12: return "U1 + 40 <= R_B, T1*S + S + 32 <= Z_B, T1*D <= T_B; register tile: T1 = 8, U1 = 1, D = 8, S = 128, M "
+      "= 16";
+  case 13: return "U1 + 40 <= R_B, T1*S + S + 32 <= Z_B, T1*D <= T_B; register tile: T1 = 8, U1 = 1, D = 64, S = 3072, "
+      "M = 2";
+  case 14: return "U1 + 40 <= R_B, T1*S + S + 32 <= Z_B, T1*D <= T_B; register tile: T1 = 4, U1 = 1, D = 128, S = "
+      "4096, M = 2";
+  case 15: return "U1 + 40 <= R_B, T1*S + S + 32 <= Z_B, T1*D <= T_B; register tile: T1 = 1, U1 = 1, D = 256, S = "
+      "8192, M = 3";
+  case 16: return "U1 + 40 <= R_B, T1*S + S + 32 <= Z_B, T1*D <= T_B; register tile: T1 = 1, U1 = 1, D = 512, S = "
+      "28160, M = 1";
+  case 17: return "U1 + 40 <= R_B, 2*T1*S + 64 <= Z_B, T1*D <= T_B; register tile: T1 = 1, U1 = 1, D = 1024, S = 8192, "
+      "M = 1";
+  case 18: return "U1 + 40 <= R_B, 2*T1*S + 64 <= Z_B, T1*D <= T_B; register tile: T1 = 1, U1 = 1, D = 256, S = 4096, "
+      "M = 4";
+  case 19: return "U1 + 40 <= R_B, 2*T1*S + 64 <= Z_B, T1*D <= T_B; register tile: T1 = 4, U1 = 1, D = 128, S = 2048, "
+      "M = 3";
+  case 20: return "U1 + 40 <= R_B, 2*T1*S + 64 <= Z_B, T1*D <= T_B; register tile: T1 = 8, U1 = 1, D = 32, S = 512, M "
+      "= 6";
   default: return "there is no such leaf";
   }
 }
@@ -317,6 +339,78 @@ static inline cf_count pairs_tile_cost(int cf_number, const cf_machine *machine,
     { { 1872, 0, 616, 18432, 1, 2, 5, 351 }, { 1568, 0, 352, 8192, 0, 2, 1, 294 }, { 0, 0, 256, 8192, 0, 0, 0, 0 },
         { 156000, 0, 8000, 0, 0, 1000, 0, 29250 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 2, 128, 4352,
         3 },
+    /* T1 = 2, U1 = 1, D = 128, S = 2720, M = 6, 4 together */
+    { { 19, 0, 9, 32, 1, 0, 1, 0 }, { 268, 0, 88, 1536, 0, 8, 0, 129 }, { 11, 0, 7, 85, 0, 1, 0, 1 },
+        { 2366, 0, 818, 11429, 0, 167, 0, 1002 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 40, 8192,
+        0 },
+    /* T1 = 2, U1 = 1, D = 128, S = 2720, M = 6, 1 together */
+    { { 19, 0, 11, 96, 1, 0, 1, 0 }, { 412, 0, 124, 1536, 0, 8, 0, 136 }, { 28, 0, 6, 85, 0, 1, 0, 2 },
+        { 3366, 0, 1104, 11429, 0, 167, 0, 1049 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 40, 8192,
+        0 },
+    /* T1 = 8, U1 = 1, D = 32, S = 896, M = 6, 4 together */
+    { { 23, 0, 9, 64, 1, 0, 1, 1 }, { 72, 0, 34, 1152, 0, 2, 0, 33 }, { 6, 0, 12, 260, 0, 1, 0, 1 },
+        { 3534, 0, 1434, 28800, 0, 500, 0, 1015 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 40, 8096,
+        0 },
+    /* T1 = 8, U1 = 1, D = 32, S = 896, M = 6, 1 together */
+    { { 19, 0, 17, 320, 1, 0, 1, 0 }, { 181, 0, 61, 1152, 0, 2, 0, 38 }, { 25, 0, 11, 260, 0, 1, 0, 2 },
+        { 6434, 0, 2334, 28800, 0, 500, 0, 1151 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 40, 8096,
+        0 },
+    /* T1 = 8, U1 = 1, D = 8, S = 128, M = 16, 4 together */
+    { { 0, 0, 0, 64, 1, 0, 1, 0 }, { 44, 0, 18, 288, 0, 8, 0, 13 }, { 4, 0, 1, 288, 0, 0, 0, 1 },
+        { 5000, 0, 2167, 0, 0, 1000, 0, 1542 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 2, 41, 1184,
+        0 },
+    /* T1 = 8, U1 = 1, D = 8, S = 128, M = 16, 1 together */
+    { { 0, 0, 0, 320, 1, 0, 1, 0 }, { 66, 0, 27, 288, 0, 8, 0, 17 }, { 11, 0, 10, 288, 0, 0, 0, 2 },
+        { 7167, 0, 2167, 0, 0, 1000, 0, 1948 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 2, 41, 1184,
+        0 },
+    /* T1 = 8, U1 = 1, D = 64, S = 3072, M = 2, 4 together */
+    { { 15, 0, 9, 64, 1, 0, 1, 0 }, { 148, 0, 68, 2304, 0, 4, 0, 65 }, { 11, 0, 12, 256, 0, 1, 0, 1 },
+        { 2871, 0, 1242, 32517, 0, 275, 0, 1005 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 16, 41,
+        27680, 0 },
+    /* T1 = 8, U1 = 1, D = 64, S = 3072, M = 2, 1 together */
+    { { 19, 0, 17, 320, 1, 0, 1, 0 }, { 362, 0, 122, 2304, 0, 4, 0, 70 }, { 25, 0, 11, 256, 0, 1, 0, 1 },
+        { 6033, 0, 2113, 32517, 0, 275, 0, 1079 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 16, 41,
+        27680, 0 },
+    /* T1 = 4, U1 = 1, D = 128, S = 4096, M = 2, 4 together */
+    { { 19, 0, 9, 64, 1, 0, 1, 0 }, { 276, 0, 104, 2560, 0, 8, 0, 129 }, { 11, 0, 9, 141, 0, 1, 0, 1 },
+        { 2429, 0, 929, 19048, 0, 167, 0, 1003 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 16, 41, 20512,
+        0 },
+    /* T1 = 4, U1 = 1, D = 128, S = 4096, M = 2, 1 together */
+    { { 19, 0, 13, 192, 1, 0, 1, 0 }, { 516, 0, 164, 2560, 0, 8, 0, 135 }, { 27, 0, 8, 141, 0, 1, 0, 1 },
+        { 4191, 0, 1405, 19048, 0, 167, 0, 1044 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 16, 41,
+        20512, 0 },
+    /* T1 = 1, U1 = 1, D = 256, S = 8192, M = 3, 4 together */
+    { { 19, 0, 9, 32, 1, 0, 1, 0 }, { 528, 0, 160, 2048, 0, 16, 0, 257 }, { 11, 0, 6, 57, 0, 1, 0, 1 },
+        { 2197, 0, 693, 7812, 0, 115, 0, 1002 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 41, 16416,
+        0 },
+    /* T1 = 1, U1 = 1, D = 256, S = 8192, M = 3, 1 together */
+    { { 19, 0, 9, 32, 1, 0, 1, 0 }, { 720, 0, 208, 2048, 0, 16, 0, 266 }, { 29, 0, 6, 57, 0, 1, 0, 2 },
+        { 2882, 0, 882, 7812, 0, 115, 0, 1034 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 41, 16416,
+        0 },
+    /* T1 = 1, U1 = 1, D = 512, S = 28160, M = 1, 4 together */
+    { { 19, 0, 9, 32, 1, 0, 1, 0 }, { 1056, 0, 320, 4096, 0, 32, 0, 513 }, { 11, 0, 6, 57, 0, 1, 0, 1 },
+        { 2130, 0, 659, 7906, 0, 89, 0, 1002 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 16, 41, 56352,
+        0 },
+    /* T1 = 1, U1 = 1, D = 512, S = 28160, M = 1, 1 together */
+    { { 19, 0, 9, 32, 1, 0, 1, 0 }, { 1440, 0, 416, 4096, 0, 32, 0, 522 }, { 29, 0, 6, 57, 0, 1, 0, 1 },
+        { 2848, 0, 848, 7906, 0, 89, 0, 1018 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 16, 41, 56352,
+        0 },
+    /* T1 = 1, U1 = 1, D = 1024, S = 8192, M = 1 */
+    { { 19, 0, 9, 32, 0, 0, 2, 2 }, { 2368, 0, 640, 8192, 1, 64, 0, 1028 }, { 13, 0, 6, 57, 1, 1, 0, 4 },
+        { 2345, 0, 642, 7954, 0, 76, 0, 1000 }, { 19, 0, 9, 32, 0, 0, 2, 2 }, { 2368, 0, 640, 8192, 1, 64, 0, 1028 },
+        32, 41, 16448, 0 },
+    /* T1 = 1, U1 = 1, D = 256, S = 4096, M = 4 */
+    { { 19, 0, 9, 32, 0, 0, 2, 2 }, { 592, 0, 160, 2048, 1, 16, 0, 260 }, { 13, 0, 6, 57, 1, 1, 0, 4 },
+        { 2441, 0, 693, 7812, 0, 115, 0, 1000 }, { 19, 0, 9, 32, 0, 0, 2, 2 }, { 592, 0, 160, 2048, 1, 16, 0, 260 }, 8,
+        41, 8256, 0 },
+    /* T1 = 4, U1 = 1, D = 128, S = 2048, M = 3 */
+    { { 19, 0, 9, 64, 0, 0, 2, 2 }, { 416, 0, 176, 2560, 1, 8, 0, 132 }, { 12, 0, 8, 141, 1, 1, 0, 4 },
+        { 3524, 0, 1500, 19048, 0, 167, 0, 1000 }, { 19, 0, 9, 32, 0, 0, 2, 2 }, { 416, 0, 160, 2048, 1, 8, 0, 132 },
+        16, 40, 16448, 0 },
+    /* T1 = 8, U1 = 1, D = 32, S = 512, M = 6 */
+    { { 19, 0, 9, 64, 0, 0, 2, 2 }, { 144, 0, 104, 1152, 1, 2, 0, 36 }, { 10, 0, 10, 260, 1, 1, 0, 4 },
+        { 5734, 0, 3767, 28800, 0, 500, 0, 1000 }, { 19, 0, 9, 32, 0, 0, 2, 2 }, { 144, 0, 88, 896, 1, 2, 0, 36 }, 8,
+        40, 8256, 0 },
   };
   const long long cf_limit0 = n; /* n */
   const long long cf_limit1 = cf_sub(n, 1); /* n - 1 */
@@ -437,6 +531,171 @@ static inline cf_count pairs_tile_cost(int cf_number, const cf_machine *machine,
         cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit1), cf_number_of(cf_limit2))),
         cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1)))));
     break;
+  case 8: /* T1 = 2, U1 = 1, D = 128, S = 2720, M = 6 */
+    if (!(256 <= cf_amount(machine->threads_per_block) && 41 <= cf_amount(machine->registers_per_thread)
+        && 8192 <= cf_amount(machine->shared_words_per_block) && cf_limit(cf_limit1) != CF_UNDEFINED
+        && cf_limit(cf_limit2) != CF_UNDEFINED && cf_limit(cf_limit0) != CF_UNDEFINED
+        && cf_le(m, 2720) == 1)) return CF_SATURATED;
+    cf_work_of += cf_width == 4 ? 14 : 15;
+    cf_launch.blocks = cf_times(cf_tiles(cf_limit1, 0, 2), cf_number_of(cf_limit0));
+    cf_launch.steps = cf_number_of(cf_limit2) / 128;
+    cf_launch.parts = (cf_count)(cf_number_of(cf_limit2) % 128 != 0);
+    cf_launch.turns = cf_number_of(cf_limit2) % 128;
+    cf_launch.bytes =
+        cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit2), cf_number_of(cf_limit0))),
+        cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit1), cf_number_of(cf_limit2))),
+        cf_times(4, cf_times(cf_number_of(cf_limit1), cf_number_of(cf_limit0)))));
+    break;
+  case 9: /* T1 = 8, U1 = 1, D = 32, S = 896, M = 6 */
+    if (!(256 <= cf_amount(machine->threads_per_block) && 41 <= cf_amount(machine->registers_per_thread)
+        && 8096 <= cf_amount(machine->shared_words_per_block) && cf_limit(cf_limit1) != CF_UNDEFINED
+        && cf_limit(cf_limit2) != CF_UNDEFINED && cf_limit(cf_limit0) != CF_UNDEFINED
+        && cf_le(m, 896) == 1)) return CF_SATURATED;
+    cf_work_of += cf_width == 4 ? 16 : 17;
+    cf_launch.blocks = cf_times(cf_tiles(cf_limit1, 0, 8), cf_number_of(cf_limit0));
+    cf_launch.steps = cf_number_of(cf_limit2) / 32;
+    cf_launch.parts = (cf_count)(cf_number_of(cf_limit2) % 32 != 0);
+    cf_launch.turns = cf_number_of(cf_limit2) % 32;
+    cf_launch.bytes =
+        cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit2), cf_number_of(cf_limit0))),
+        cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit1), cf_number_of(cf_limit2))),
+        cf_times(4, cf_times(cf_number_of(cf_limit1), cf_number_of(cf_limit0)))));
+    break;
+  case 10: /* T1 = 8, U1 = 1, D = 8, S = 128, M = 16 */
+    if (!(64 <= cf_amount(machine->threads_per_block) && 41 <= cf_amount(machine->registers_per_thread)
+        && 1184 <= cf_amount(machine->shared_words_per_block) && cf_limit(cf_limit1) != CF_UNDEFINED
+        && cf_limit(cf_limit2) != CF_UNDEFINED && cf_limit(cf_limit0) != CF_UNDEFINED
+        && cf_le(m, 128) == 1)) return CF_SATURATED;
+    cf_work_of += cf_width == 4 ? 18 : 19;
+    cf_launch.blocks = cf_times(cf_tiles(cf_limit1, 0, 8), cf_number_of(cf_limit0));
+    cf_launch.steps = cf_number_of(cf_limit2) / 8;
+    cf_launch.parts = (cf_count)(cf_number_of(cf_limit2) % 8 != 0);
+    cf_launch.turns = cf_number_of(cf_limit2) % 8;
+    cf_launch.bytes =
+        cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit2), cf_number_of(cf_limit0))),
+        cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit1), cf_number_of(cf_limit2))),
+        cf_times(4, cf_times(cf_number_of(cf_limit1), cf_number_of(cf_limit0)))));
+    break;
+  case 11: /* T1 = 8, U1 = 1, D = 64, S = 3072, M = 2 */
+    if (!(512 <= cf_amount(machine->threads_per_block) && 41 <= cf_amount(machine->registers_per_thread)
+        && 27680 <= cf_amount(machine->shared_words_per_block) && cf_limit(cf_limit1) != CF_UNDEFINED
+        && cf_limit(cf_limit2) != CF_UNDEFINED && cf_limit(cf_limit0) != CF_UNDEFINED
+        && cf_le(m, 3072) == 1)) return CF_SATURATED;
+    cf_work_of += cf_width == 4 ? 20 : 21;
+    cf_launch.blocks = cf_times(cf_tiles(cf_limit1, 0, 8), cf_number_of(cf_limit0));
+    cf_launch.steps = cf_number_of(cf_limit2) / 64;
+    cf_launch.parts = (cf_count)(cf_number_of(cf_limit2) % 64 != 0);
+    cf_launch.turns = cf_number_of(cf_limit2) % 64;
+    cf_launch.bytes =
+        cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit2), cf_number_of(cf_limit0))),
+        cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit1), cf_number_of(cf_limit2))),
+        cf_times(4, cf_times(cf_number_of(cf_limit1), cf_number_of(cf_limit0)))));
+    break;
+  case 12: /* T1 = 4, U1 = 1, D = 128, S = 4096, M = 2 */
+    if (!(512 <= cf_amount(machine->threads_per_block) && 41 <= cf_amount(machine->registers_per_thread)
+        && 20512 <= cf_amount(machine->shared_words_per_block) && cf_limit(cf_limit1) != CF_UNDEFINED
+        && cf_limit(cf_limit2) != CF_UNDEFINED && cf_limit(cf_limit0) != CF_UNDEFINED
+        && cf_le(m, 4096) == 1)) return CF_SATURATED;
+    cf_work_of += cf_width == 4 ? 22 : 23;
+    cf_launch.blocks = cf_times(cf_tiles(cf_limit1, 0, 4), cf_number_of(cf_limit0));
+    cf_launch.steps = cf_number_of(cf_limit2) / 128;
+    cf_launch.parts = (cf_count)(cf_number_of(cf_limit2) % 128 != 0);
+    cf_launch.turns = cf_number_of(cf_limit2) % 128;
+    cf_launch.bytes =
+        cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit2), cf_number_of(cf_limit0))),
+        cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit1), cf_number_of(cf_limit2))),
+        cf_times(4, cf_times(cf_number_of(cf_limit1), cf_number_of(cf_limit0)))));
+    break;
+  case 13: /* T1 = 1, U1 = 1, D = 256, S = 8192, M = 3 */
+    if (!(256 <= cf_amount(machine->threads_per_block) && 41 <= cf_amount(machine->registers_per_thread)
+        && 16416 <= cf_amount(machine->shared_words_per_block) && cf_limit(cf_limit1) != CF_UNDEFINED
+        && cf_limit(cf_limit2) != CF_UNDEFINED && cf_limit(cf_limit0) != CF_UNDEFINED
+        && cf_le(m, 8192) == 1)) return CF_SATURATED;
+    cf_work_of += cf_width == 4 ? 24 : 25;
+    cf_launch.blocks = cf_times(cf_tiles(cf_limit1, 0, 1), cf_number_of(cf_limit0));
+    cf_launch.steps = cf_number_of(cf_limit2) / 256;
+    cf_launch.parts = (cf_count)(cf_number_of(cf_limit2) % 256 != 0);
+    cf_launch.turns = cf_number_of(cf_limit2) % 256;
+    cf_launch.bytes =
+        cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit2), cf_number_of(cf_limit0))),
+        cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit1), cf_number_of(cf_limit2))),
+        cf_times(4, cf_times(cf_number_of(cf_limit1), cf_number_of(cf_limit0)))));
+    break;
+  case 14: /* T1 = 1, U1 = 1, D = 512, S = 28160, M = 1 */
+    if (!(512 <= cf_amount(machine->threads_per_block) && 41 <= cf_amount(machine->registers_per_thread)
+        && 56352 <= cf_amount(machine->shared_words_per_block) && cf_limit(cf_limit1) != CF_UNDEFINED
+        && cf_limit(cf_limit2) != CF_UNDEFINED && cf_limit(cf_limit0) != CF_UNDEFINED
+        && cf_le(m, 28160) == 1)) return CF_SATURATED;
+    cf_work_of += cf_width == 4 ? 26 : 27;
+    cf_launch.blocks = cf_times(cf_tiles(cf_limit1, 0, 1), cf_number_of(cf_limit0));
+    cf_launch.steps = cf_number_of(cf_limit2) / 512;
+    cf_launch.parts = (cf_count)(cf_number_of(cf_limit2) % 512 != 0);
+    cf_launch.turns = cf_number_of(cf_limit2) % 512;
+    cf_launch.bytes =
+        cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit2), cf_number_of(cf_limit0))),
+        cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit1), cf_number_of(cf_limit2))),
+        cf_times(4, cf_times(cf_number_of(cf_limit1), cf_number_of(cf_limit0)))));
+    break;
+  case 15: /* T1 = 1, U1 = 1, D = 1024, S = 8192, M = 1 */
+    if (!(1024 <= cf_amount(machine->threads_per_block) && 41 <= cf_amount(machine->registers_per_thread)
+        && 16448 <= cf_amount(machine->shared_words_per_block) && cf_limit(cf_limit1) != CF_UNDEFINED
+        && cf_limit(cf_limit2) != CF_UNDEFINED && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
+    cf_work_of += 28;
+    cf_launch.blocks = cf_times(cf_tiles(cf_limit1, 0, 1), cf_number_of(cf_limit0));
+    cf_launch.steps = cf_number_of(cf_limit2) / 1024;
+    cf_launch.parts = (cf_count)(cf_number_of(cf_limit2) % 1024 != 0);
+    cf_launch.turns = cf_number_of(cf_limit2) % 1024;
+    cf_launch.bytes =
+        cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit2), cf_number_of(cf_limit0))),
+        cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit1), cf_number_of(cf_limit2))),
+        cf_times(4, cf_times(cf_number_of(cf_limit1), cf_number_of(cf_limit0)))));
+    cf_launch.is_cut = 0;
+    break;
+  case 16: /* T1 = 1, U1 = 1, D = 256, S = 4096, M = 4 */
+    if (!(256 <= cf_amount(machine->threads_per_block) && 41 <= cf_amount(machine->registers_per_thread)
+        && 8256 <= cf_amount(machine->shared_words_per_block) && cf_limit(cf_limit1) != CF_UNDEFINED
+        && cf_limit(cf_limit2) != CF_UNDEFINED && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
+    cf_work_of += 29;
+    cf_launch.blocks = cf_times(cf_tiles(cf_limit1, 0, 1), cf_number_of(cf_limit0));
+    cf_launch.steps = cf_number_of(cf_limit2) / 256;
+    cf_launch.parts = (cf_count)(cf_number_of(cf_limit2) % 256 != 0);
+    cf_launch.turns = cf_number_of(cf_limit2) % 256;
+    cf_launch.bytes =
+        cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit2), cf_number_of(cf_limit0))),
+        cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit1), cf_number_of(cf_limit2))),
+        cf_times(4, cf_times(cf_number_of(cf_limit1), cf_number_of(cf_limit0)))));
+    cf_launch.is_cut = 0;
+    break;
+  case 17: /* T1 = 4, U1 = 1, D = 128, S = 2048, M = 3 */
+    if (!(512 <= cf_amount(machine->threads_per_block) && 41 <= cf_amount(machine->registers_per_thread)
+        && 16448 <= cf_amount(machine->shared_words_per_block) && cf_limit(cf_limit1) != CF_UNDEFINED
+        && cf_limit(cf_limit2) != CF_UNDEFINED && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
+    cf_work_of += 30;
+    cf_launch.blocks = cf_times(cf_tiles(cf_limit1, 0, 4), cf_number_of(cf_limit0));
+    cf_launch.steps = cf_number_of(cf_limit2) / 128;
+    cf_launch.parts = (cf_count)(cf_number_of(cf_limit2) % 128 != 0);
+    cf_launch.turns = cf_number_of(cf_limit2) % 128;
+    cf_launch.bytes =
+        cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit2), cf_number_of(cf_limit0))),
+        cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit1), cf_number_of(cf_limit2))),
+        cf_times(4, cf_times(cf_number_of(cf_limit1), cf_number_of(cf_limit0)))));
+    cf_launch.is_cut = cf_limit1 % 4 != 0;
+    break;
+  case 18: /* T1 = 8, U1 = 1, D = 32, S = 512, M = 6 */
+    if (!(256 <= cf_amount(machine->threads_per_block) && 41 <= cf_amount(machine->registers_per_thread)
+        && 8256 <= cf_amount(machine->shared_words_per_block) && cf_limit(cf_limit1) != CF_UNDEFINED
+        && cf_limit(cf_limit2) != CF_UNDEFINED && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
+    cf_work_of += 31;
+    cf_launch.blocks = cf_times(cf_tiles(cf_limit1, 0, 8), cf_number_of(cf_limit0));
+    cf_launch.steps = cf_number_of(cf_limit2) / 32;
+    cf_launch.parts = (cf_count)(cf_number_of(cf_limit2) % 32 != 0);
+    cf_launch.turns = cf_number_of(cf_limit2) % 32;
+    cf_launch.bytes =
+        cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit2), cf_number_of(cf_limit0))),
+        cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit1), cf_number_of(cf_limit2))),
+        cf_times(4, cf_times(cf_number_of(cf_limit1), cf_number_of(cf_limit0)))));
+    cf_launch.is_cut = cf_limit1 % 8 != 0;
+    break;
   default:
     return CF_SATURATED;
   }
@@ -452,8 +711,8 @@ static inline cf_tiling pairs_tile(const cf_machine *machine, int n, int m, int 
   const cf_tiling cf_none = { 0, 1, CF_SATURATED };
   cf_tiling cf_best = cf_none;
   int cf_number;
-  for (cf_number = 1; cf_wanted != 0 && cf_number <= 7; cf_number++)
-    if (cf_wanted < 0 || cf_wanted > 7 || cf_wanted == cf_number)
+  for (cf_number = 1; cf_wanted != 0 && cf_number <= 18; cf_number++)
+    if (cf_wanted < 0 || cf_wanted > 18 || cf_wanted == cf_number)
       cf_consider(&cf_best, cf_number, 1, pairs_tile_cost(cf_number, machine, n, m, cf_width, 1));
   if (cf_wanted <= 0) cf_consider(&cf_best, 0, 1, cf_leaf);
   (void)cf_left;

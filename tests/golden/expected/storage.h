@@ -1181,13 +1181,12 @@ static inline int every_nearest(const cf_machine *machine, int n, const every_pa
 static inline cf_count every_leaf_cost(int leaf, const cf_machine *machine, int n, const every_params *params,
     cf_count cf_bound)
 {
-  cf_count cf_runs[4];
-  unsigned char cf_kept[4];
+  cf_count cf_runs[3];
+  unsigned char cf_kept[3];
   const int B = params->B;
   switch (leaf) {
   case 0: {
-    static const cf_context cf_contexts[] =
-        { { -1, 1, 0, 23, 0 }, { 0, 5, 1, 1, 0 }, { 0, 0, 0, 2, 0 }, { 0, 8, 1, 13, 0 } };
+    static const cf_context cf_contexts[] = { { -1, 1, 0, 25, 0 }, { 0, 5, 1, 1, 0 }, { 0, 8, 1, 13, 0 } };
     static const cf_region cf_regions[] = { { 1, 4, 0, 0 }, { 0, 1, 0, 1 }, { 0, 1, 19, 0 } };
     static const cf_access cf_accesses[] = {
       { 1, 0, 0, 2, 0, 0, { 1, 0, 0 }, { 7, 1, 1 }, { 4, 0, 0 }, 0, 1, 0, 1 }, /* x, read */
@@ -1200,7 +1199,7 @@ static inline cf_count every_leaf_cost(int leaf, const cf_machine *machine, int 
     };
     static const short cf_loops[] = { 1, 4 };
     static const short cf_origins[] = { 0, -1, 0, 0, 0, -1, 1, -1 };
-    static const cf_sites cf_found = { cf_contexts, cf_regions, cf_accesses, cf_loops, cf_origins, 4, 3, 7 };
+    static const cf_sites cf_found = { cf_contexts, cf_regions, cf_accesses, cf_loops, cf_origins, 3, 3, 7 };
     const long long cf_n2 = cf_div(B, 2);
     const long long cf_n3 = cf_div(cf_div(cf_sub(cf_add(cf_sub(n, 2), B), 1), B), 2);
     const long long cf_n4 = B;
@@ -1215,7 +1214,7 @@ static inline cf_count every_leaf_cost(int leaf, const cf_machine *machine, int 
     return cf_leaf_cycles(machine, &cf_found, cf_numbers, &cf_shape_of, cf_bound, cf_runs, cf_kept);
   }
   case 1: {
-    static const cf_context cf_contexts[] = { { -1, 1, 0, 11, 0 }, { 0, 0, 0, 2, 0 }, { 0, 5, 1, 13, 0 } };
+    static const cf_context cf_contexts[] = { { -1, 1, 0, 13, 0 }, { 0, 5, 1, 13, 0 } };
     static const cf_region cf_regions[] = { { 0, 1, 19, 0 } };
     static const cf_access cf_accesses[] = {
       { 0, 0, 0, 2, 0, 0, { 1, 0, 0 }, { 4, 1, 1 }, { 4, 0, 0 }, 0, 0, 0, 3 }, /* x, read */
@@ -1225,7 +1224,7 @@ static inline cf_count every_leaf_cost(int leaf, const cf_machine *machine, int 
       { 0, 0, 3, 2, 1, 0, { 1, 0, 0 }, { 4, 1, 1 }, { 4, 0, 0 }, 0, 0, 4, 1 }, /* z, written */
     };
     static const short cf_origins[] = { 1, 0, 5, -1, 1, -1 };
-    static const cf_sites cf_found = { cf_contexts, cf_regions, cf_accesses, 0, cf_origins, 3, 1, 5 };
+    static const cf_sites cf_found = { cf_contexts, cf_regions, cf_accesses, 0, cf_origins, 2, 1, 5 };
     const long long cf_n2 = cf_div(B, 2);
     const long long cf_n3 = cf_div(cf_div(cf_sub(cf_add(cf_sub(n, 2), B), 1), B), 2);
     const long long cf_n4 = B;

@@ -122,6 +122,83 @@ __global__ void __launch_bounds__(T0 * H, CF_BLOCKS(T0 * H, M)) triangle_tile(
 #line "triangle.cu"
 }
 
+template <int T0, int U0, int D, int S, int M>
+__global__ void __launch_bounds__(T0 * D, CF_BLOCKS(T0 * D, M)) triangle_tile1(
+    const float *__restrict__ a,
+    const float *__restrict__ x,
+    float *__restrict__ y,
+    long a_stride0,
+    int i_limit,
+    int j_limit)
+{
+  static_assert(8 % T0 == 0 && U0 == 1 && 1024 % D == 0 && S % 16 == 0, "sizes of a tile for which there is no kernel");
+  CF_SHARED(cf_smem);  // 2*T0*S + 64 words of 4 bytes
+  // cut(i): tiles of T0*U0 points
+  const int block = blockIdx.x;
+  const int t0 = threadIdx.x % T0;
+  const int lane = threadIdx.x / T0;
+  const int o0 = block * (T0 * U0);
+  float *const row_value = (float *)(cf_smem + t0 * (S + 32 / T0) * 4);
+  float *const row_value_1 = (float *)(cf_smem + (T0 * S + 32 + t0 * (S + 32 / T0)) * 4);
+  const int point = o0 + t0;
+  const int i = point < i_limit ? point : i_limit - 1;
+#line 6 "triangle.mf"
+  float sum = 0;
+#line "triangle.cu"
+  // distribute(a, x): some steps of j by all lanes of a row, then in order by one
+#line 7 "triangle.mf"
+  for (int base = 0; base < j_limit; base += S) {
+#line "triangle.cu"
+    const int count = j_limit - base < S ? j_limit - base : S;
+#line 7 "triangle.mf"
+    for (int j = base + lane; j < base + count; j += D) {
+#line "triangle.cu"
+      row_value[j - base] = j < i + 1 ? a[i * a_stride0 + j] : 0;
+      row_value_1[j - base] = j < i + 1 ? x[j] : 0;
+    }
+    __syncthreads();
+    if (lane == 0) {
+      float ahead_value[16];
+      float ahead_value_1[16];
+      if (16 <= count) {
+        #pragma unroll
+        for (int z = 0; z < 16; z++) {
+          ahead_value[z] = row_value[z];
+          ahead_value_1[z] = row_value_1[z];
+        }
+#line 7 "triangle.mf"
+        for (int first = 0; first < count - 15; first += 16) {
+#line "triangle.cu"
+          const int next = first < count - 31 ? first + 16 : 0;
+          #pragma unroll
+          for (int z = 0; z < 16; z++) {
+            const int within = first + z;
+            const int j = base + within;
+#line 8 "triangle.mf"
+            sum = j < i + 1 ? sum + ahead_value[z] * ahead_value_1[z] : sum;
+#line "triangle.cu"
+            ahead_value[z] = row_value[next + z];
+            ahead_value_1[z] = row_value_1[next + z];
+          }
+        }
+      }
+#line 7 "triangle.mf"
+      for (int within = count / 16 * 16; within < count; within++) {
+#line "triangle.cu"
+        const int j = base + within;
+#line 8 "triangle.mf"
+        sum = j < i + 1 ? sum + row_value[within] * row_value_1[within] : sum;
+      }
+    }
+#line "triangle.cu"
+    __syncthreads();
+  }
+  if (lane == 0 && point < i_limit)
+#line 9 "triangle.mf"
+    y[i] = sum;
+#line "triangle.cu"
+}
+
 // ---- triangle
 
 static int triangle_leaf0_run(cf_call *cf_state, int cf_leaf, const float *a, const float *x, float *y, int n, int B)
@@ -180,6 +257,33 @@ static int triangle_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, in
   return cf_launch(cf_state, cf_leaf, &cf_kernels[2 * cf_instance + (cf_width == 4 ? 0 : 1)], &cf_sizes, cf_arguments);
 }
 
+static int triangle_tile1_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, int U0, int D, int S,
+    const float *a, const float *x, float *y, int n)
+{
+  static cf_kernel cf_kernels[] = {
+    { CF_KERNEL(triangle_tile1<1, 1, 1024, 8192, 1>), {} },
+    { CF_KERNEL(triangle_tile1<1, 1, 256, 4096, 4>), {} },
+    { CF_KERNEL(triangle_tile1<4, 1, 128, 2048, 3>), {} },
+    { CF_KERNEL(triangle_tile1<8, 1, 32, 512, 6>), {} },
+  };
+  const long long cf_given_a_stride0_wide = n;
+  long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
+  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0, "n")) return cf_state->status;
+  const long long cf_given_i_limit_wide = cf_limit(n);
+  int cf_given_i_limit = (int)cf_given_i_limit_wide;
+  if (!cf_fits(cf_state, cf_given_i_limit_wide, (long long)cf_given_i_limit, "n")) return cf_state->status;
+  const long long cf_given_j_limit_wide = cf_limit(n);
+  int cf_given_j_limit = (int)cf_given_j_limit_wide;
+  if (!cf_fits(cf_state, cf_given_j_limit_wide, (long long)cf_given_j_limit, "n")) return cf_state->status;
+  const cf_shape cf_sizes = {
+    { cf_div(cf_add(n, cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)), 1, 1 }, // blocks, one after the other
+    { cf_mul(T0, D), 1, 1 },
+    cf_add(cf_mul(2, cf_mul(S, T0)), 64), // 2*T0*S + 64 words of shared memory
+  };
+  void *cf_arguments[] = { &a, &x, &y, &cf_given_a_stride0, &cf_given_i_limit, &cf_given_j_limit, 0 };
+  return cf_launch(cf_state, cf_leaf, &cf_kernels[cf_instance], &cf_sizes, cf_arguments);
+}
+
 static int triangle_run(cf_call *cf_state, const float *a, const float *x, float *y, int n, int B)
 {
   cf_choice cf_chosen;
@@ -224,8 +328,16 @@ static int triangle_run(cf_call *cf_state, const float *a, const float *x, float
     return triangle_tile_run(cf_state, cf_chosen.leaf, 3, 16, 1, 8, 64, 4, cf_width, a, x, y, n);
   case 5:
     return triangle_tile_run(cf_state, cf_chosen.leaf, 4, 8, 1, 32, 256, 4, cf_width, a, x, y, n);
+  case 6:
+    return triangle_tile1_run(cf_state, cf_chosen.leaf, 0, 1, 1, 1024, 8192, a, x, y, n);
+  case 7:
+    return triangle_tile1_run(cf_state, cf_chosen.leaf, 1, 1, 1, 256, 4096, a, x, y, n);
+  case 8:
+    return triangle_tile1_run(cf_state, cf_chosen.leaf, 2, 4, 1, 128, 2048, a, x, y, n);
+  case 9:
+    return triangle_tile1_run(cf_state, cf_chosen.leaf, 3, 8, 1, 32, 512, a, x, y, n);
   default:
-    if (cf_state->tile > 0 && cf_state->tile <= 5)
+    if (cf_state->tile > 0 && cf_state->tile <= 9)
       return cf_report(cf_state->why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1,
           0);
   }
@@ -277,8 +389,8 @@ static int triangle_call(bool cf_launches, const cf_machine *machine, int n, con
     return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "B >= 1", 1, cf_chosen->B);
   if (!(n >= 0))
     return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "n >= 0", 0, n);
-  if (!(!params || cf_chosen->tile <= 5))
-    return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "tile <= 5", cf_chosen->tile, 5);
+  if (!(!params || cf_chosen->tile <= 9))
+    return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "tile <= 9", cf_chosen->tile, 9);
   cf_state.tile = cf_chosen->tile;
 #ifdef CF_OBSERVE
   cf_observation cf_observed;

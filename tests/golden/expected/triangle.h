@@ -78,6 +78,14 @@ static inline const char *triangle_explain(int leaf)
       "S = 4, M = 4";
   case 5: return "U0 + 40 <= R_B, T0*U0*D*S + D*S <= Z_B, T0*H <= T_B; register tile: T0 = 8, U0 = 1, H = 32, D = 256, "
       "S = 4, M = 1";
+  case 6: return "U0 + 40 <= R_B, 2*T0*S + 64 <= Z_B, T0*D <= T_B; register tile: T0 = 1, U0 = 1, D = 1024, S = 8192, "
+      "M = 1";
+  case 7: return "U0 + 40 <= R_B, 2*T0*S + 64 <= Z_B, T0*D <= T_B; register tile: T0 = 1, U0 = 1, D = 256, S = 4096, M "
+      "= 4";
+  case 8: return "U0 + 40 <= R_B, 2*T0*S + 64 <= Z_B, T0*D <= T_B; register tile: T0 = 4, U0 = 1, D = 128, S = 2048, M "
+      "= 3";
+  case 9: return "U0 + 40 <= R_B, 2*T0*S + 64 <= Z_B, T0*D <= T_B; register tile: T0 = 8, U0 = 1, D = 32, S = 512, M = "
+      "6";
   default: return "there is no such leaf";
   }
 }
@@ -206,6 +214,22 @@ static inline cf_count triangle_tile_cost(int cf_number, const cf_machine *machi
     { { 2163, 0, 217, 32, 1, 0, 0, 102 }, { 1448, 0, 496, 9472, 0, 1, 1, 267 }, { 726, 0, 88, 509, 0, 0, 1, 36 },
         { 5827, 0, 3099, 35150, 0, 1000, 0, 1914 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 41, 9216,
         3 },
+    /* T0 = 1, U0 = 1, D = 1024, S = 8192, M = 1 */
+    { { 27, 0, 11, 96, 1, 0, 2, 11 }, { 1152, 0, 576, 0, 0, 64, 0, 386 }, { 3, 0, 2, 0, 0, 0, 0, 2 },
+        { 1108, 0, 554, 0, 0, 62, 0, 370 }, { 28, 0, 11, 96, 1, 0, 2, 11 }, { 1152, 0, 576, 0, 0, 64, 0, 386 }, 32, 41,
+        16448, 0 },
+    /* T0 = 1, U0 = 1, D = 256, S = 4096, M = 4 */
+    { { 27, 0, 11, 96, 1, 0, 2, 11 }, { 288, 0, 144, 0, 0, 16, 0, 98 }, { 3, 0, 2, 0, 0, 0, 0, 2 },
+        { 1056, 0, 528, 0, 0, 60, 0, 355 }, { 28, 0, 11, 96, 1, 0, 2, 11 }, { 288, 0, 144, 0, 0, 16, 0, 98 }, 8, 41,
+        8256, 0 },
+    /* T0 = 4, U0 = 1, D = 128, S = 2048, M = 3 */
+    { { 41, 0, 14, 192, 1, 0, 2, 16 }, { 192, 0, 96, 0, 0, 8, 0, 50 }, { 3, 0, 2, 0, 0, 0, 0, 2 },
+        { 1366, 0, 683, 0, 0, 56, 0, 334 }, { 47, 0, 17, 288, 1, 0, 2, 16 }, { 192, 0, 96, 0, 0, 8, 0, 50 }, 16, 40,
+        16448, 0 },
+    /* T0 = 8, U0 = 1, D = 32, S = 512, M = 6 */
+    { { 59, 0, 41, 608, 1, 0, 2, 16 }, { 64, 0, 32, 0, 0, 2, 0, 14 }, { 3, 0, 2, 0, 0, 0, 0, 2 },
+        { 1467, 0, 734, 0, 0, 34, 0, 200 }, { 81, 0, 47, 704, 1, 0, 2, 20 }, { 64, 0, 32, 0, 0, 2, 0, 14 }, 8, 40, 8256,
+        0 },
   };
   const long long cf_limit0 = n; /* n */
   const long long cf_limit1 = cf_div(cf_add(n, 1), 2); /* (n + 1) / 2 */
@@ -278,6 +302,62 @@ static inline cf_count triangle_tile_cost(int cf_number, const cf_machine *machi
         cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))),
         cf_plus(cf_times(4, cf_number_of(cf_limit0)), cf_times(4, cf_number_of(cf_limit0))));
     break;
+  case 6: /* T0 = 1, U0 = 1, D = 1024, S = 8192, M = 1 */
+    if (!(1024 <= cf_amount(machine->threads_per_block) && 41 <= cf_amount(machine->registers_per_thread)
+        && 16448 <= cf_amount(machine->shared_words_per_block)
+        && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
+    cf_work_of += 10;
+    cf_launch.blocks = cf_tiles(cf_limit0, 0, 1);
+    cf_launch.steps = cf_number_of(cf_limit0) / 1024;
+    cf_launch.parts = (cf_count)(cf_number_of(cf_limit0) % 1024 != 0);
+    cf_launch.turns = cf_number_of(cf_limit0) % 1024;
+    cf_launch.bytes =
+        cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0))),
+        cf_plus(cf_times(4, cf_number_of(cf_limit0)), cf_times(4, cf_number_of(cf_limit0))));
+    cf_launch.is_cut = 0;
+    break;
+  case 7: /* T0 = 1, U0 = 1, D = 256, S = 4096, M = 4 */
+    if (!(256 <= cf_amount(machine->threads_per_block) && 41 <= cf_amount(machine->registers_per_thread)
+        && 8256 <= cf_amount(machine->shared_words_per_block)
+        && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
+    cf_work_of += 11;
+    cf_launch.blocks = cf_tiles(cf_limit0, 0, 1);
+    cf_launch.steps = cf_number_of(cf_limit0) / 256;
+    cf_launch.parts = (cf_count)(cf_number_of(cf_limit0) % 256 != 0);
+    cf_launch.turns = cf_number_of(cf_limit0) % 256;
+    cf_launch.bytes =
+        cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0))),
+        cf_plus(cf_times(4, cf_number_of(cf_limit0)), cf_times(4, cf_number_of(cf_limit0))));
+    cf_launch.is_cut = 0;
+    break;
+  case 8: /* T0 = 4, U0 = 1, D = 128, S = 2048, M = 3 */
+    if (!(512 <= cf_amount(machine->threads_per_block) && 41 <= cf_amount(machine->registers_per_thread)
+        && 16448 <= cf_amount(machine->shared_words_per_block)
+        && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
+    cf_work_of += 12;
+    cf_launch.blocks = cf_tiles(cf_limit0, 0, 4);
+    cf_launch.steps = cf_number_of(cf_limit0) / 128;
+    cf_launch.parts = (cf_count)(cf_number_of(cf_limit0) % 128 != 0);
+    cf_launch.turns = cf_number_of(cf_limit0) % 128;
+    cf_launch.bytes =
+        cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0))),
+        cf_plus(cf_times(4, cf_number_of(cf_limit0)), cf_times(4, cf_number_of(cf_limit0))));
+    cf_launch.is_cut = cf_limit0 % 4 != 0;
+    break;
+  case 9: /* T0 = 8, U0 = 1, D = 32, S = 512, M = 6 */
+    if (!(256 <= cf_amount(machine->threads_per_block) && 41 <= cf_amount(machine->registers_per_thread)
+        && 8256 <= cf_amount(machine->shared_words_per_block)
+        && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
+    cf_work_of += 13;
+    cf_launch.blocks = cf_tiles(cf_limit0, 0, 8);
+    cf_launch.steps = cf_number_of(cf_limit0) / 32;
+    cf_launch.parts = (cf_count)(cf_number_of(cf_limit0) % 32 != 0);
+    cf_launch.turns = cf_number_of(cf_limit0) % 32;
+    cf_launch.bytes =
+        cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0))),
+        cf_plus(cf_times(4, cf_number_of(cf_limit0)), cf_times(4, cf_number_of(cf_limit0))));
+    cf_launch.is_cut = cf_limit0 % 8 != 0;
+    break;
   default:
     return CF_SATURATED;
   }
@@ -293,8 +373,8 @@ static inline cf_tiling triangle_tile(const cf_machine *machine, int n, int cf_w
   const cf_tiling cf_none = { 0, 1, CF_SATURATED };
   cf_tiling cf_best = cf_none;
   int cf_number;
-  for (cf_number = 1; cf_wanted != 0 && cf_number <= 5; cf_number++)
-    if (cf_wanted < 0 || cf_wanted > 5 || cf_wanted == cf_number)
+  for (cf_number = 1; cf_wanted != 0 && cf_number <= 9; cf_number++)
+    if (cf_wanted < 0 || cf_wanted > 9 || cf_wanted == cf_number)
       cf_consider(&cf_best, cf_number, 1, triangle_tile_cost(cf_number, machine, n, cf_width, 1));
   if (cf_wanted <= 0) cf_consider(&cf_best, 0, 1, cf_leaf);
   (void)cf_left;

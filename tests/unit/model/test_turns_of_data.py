@@ -57,6 +57,33 @@ def test_a_tile_waits_in_each_of_these_turns(loop: str) -> None:
     assert 4 <= once.waits <= 4 + 2
 
 
+def test_both_branches_of_a_condition_on_data_count() -> None:
+    """A row that is left out is done in a few steps; what costs is the loop of the others."""
+    loop = "for (int k = 0; k < 8; k++) s += v[8 * i + k];"
+    whole, chosen = (_region(text) for text in (loop, f"if (row[i] < 0) s = 1.0f; else {{ {loop} }}"))
+    assert _reads_of_v(chosen) == _reads_of_v(whole) == 8
+    (sizes,) = ({"T0": 256, "U0": 4, "M": 8},)
+    works = [
+        plan.work(next(each for each in plan.instances if plan.sizes(each) == sizes), 0)
+        for plan in (region.tilings[0] for region in (whole, chosen))
+    ]
+    assert works[0].once.instructions < works[1].once.instructions
+
+
+def _reads_of_v(region: RegionPlan) -> float:
+    """Return how often a thread of the leaf reads ``v``."""
+    leaf = region.leaves[0]
+    found, sites = numbers(leaf, VALUES), leaf.profile.sites
+    place = [p.name for p in leaf.kernel.parameters if p.pointer].index("v")
+    total = 0.0
+    for access in sites.accesses:
+        runs, at = 1.0, access.context
+        while access.array == place and at >= 0:
+            runs, at = runs * found[sites.contexts[at].turns], sites.contexts[at].parent
+        total += runs if access.array == place else 0
+    return total
+
+
 def test_a_loop_with_bounds_that_a_launch_knows_is_not_assumed_to_have_any_turns() -> None:
     assert _region("for (int k = 0; k < n; k++) s += v[k];").leaves[0].profile.assumed == ()
 

@@ -199,6 +199,24 @@ CASES["sums by key under a condition, and bits"] = (
     ),
     {"x": (("m", "n"), "i4"), "k": (("m", "n"), "i4"), "s": (("m", 8), "i8"), "w": (("m", 4), "u4")},
 )
+CASES["rows that are left out, as data says, beside others"] = (
+    ROWS.format(
+        parameters="const float x[m][n], const int k[m], int count, float y[m][n], float z[m], int w[m]",
+        body="""if (k[i] == count) { z[i] = -1; for (int j = 0; j < n; j++) y[i][j] = 0; continue; }
+      float most = -10; for (int j = 0; j < n; j++) if (x[i][j] > most) most = x[i][j];
+      float sum = 0; for (int j = 0; j < n; j++) sum += 1 / (1 + most - x[i][j]);
+      z[i] = sum + (k[i] >= 0 && k[i] < n ? x[i][k[i]] : 0);
+      if (sum > 1) if (k[i] > 2) w[i] = 1; else { w[i] = 2; z[i] += 1; }
+      for (int j = 0; j < n; j++) { float p = (x[i][j] - most) / sum; y[i][j] = p - (j == k[i]); }""",
+    ),
+    {
+        **{k: v for k, v in SQUARE.items() if k == "y"},
+        "x": (("m", "n"), "f4"),
+        "k": (("m",), "i4"),
+        "z": (("m",), "f4"),
+        "w": (("m",), "i4"),
+    },
+)
 NOT_ONE = {"a declaration between loops that reads what is changed"}
 """Cases of which not all loops become one, so that they have no long rows."""
 
@@ -220,6 +238,8 @@ def _runs(name: str) -> list[dict[str, int]]:
     source, _ = (CASES | SPLIT)[name]
     if "int h, " in source:
         return OF_PLANES
+    if "int count, " in source:
+        return [run | {"count": k} for k, run in enumerate(OF_ROWS)]
     return [run | {"d": 5 + run["m"]} for run in OF_ROWS] if "int d, " in source else OF_ROWS
 
 
@@ -235,6 +255,7 @@ def _runs(name: str) -> list[dict[str, int]]:
             "values in order, each stored in a plane",
             "a declaration between loops that reads what is changed",
             "counts of values of a row, as they are looked up, and how many are less",
+            "rows that are left out, as data says, beside others",
         },
     ),
 )
