@@ -1,4 +1,7 @@
-"""The names of the functions of the serial program that set the variables of its file before they run one."""
+"""The names of the functions that run those of the serial program.
+
+Those may be ``static``, and their variables of the file are set first.
+"""
 
 from __future__ import annotations
 

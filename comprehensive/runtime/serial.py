@@ -111,16 +111,14 @@ def serial_text(text: str, *, parallel: bool = False) -> str:
 
 
 def entry(function: Function) -> str:
-    """The name by which a function is called that is passed the variables of its file."""
-    return f"{ENTRY}{function.name}" if any(p.of_file for p in function.parameters) else function.name
+    """The name by which a function is called, whether it is ``static`` or not, with the variables of its file."""
+    return f"{ENTRY}{function.name}"
 
 
 def entries(program: Program) -> str:
-    """Functions that set the variables of the file, run the one that uses them, and give arrays back."""
+    """A function for each: it sets the variables of the file, runs the one that uses them, and gives arrays back."""
     texts: list[str] = []
     for function in program.functions:
-        if entry(function) == function.name:
-            continue
         declared = [
             f"{'void *' if p.is_data else f'{p.type.value} '}cf_{p.name}" for p in function.written_parameters
         ]

@@ -47,8 +47,7 @@ def computed(problem: dict[str, Any], library: str) -> dict[str, Any]:
     ]
     loaded = ctypes.CDLL(library)
     own: str = problem["function"]
-    # One that is passed the variables of its file as well, where it uses some.
-    function = loaded[f"{ENTRY}{own}" if hasattr(loaded, f"{ENTRY}{own}") else own]
+    function = loaded[f"{ENTRY}{own}"]
     function.restype = None
     function(*passed)
     return {name: arrays[name] for name in written(arguments)}

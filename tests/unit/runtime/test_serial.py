@@ -58,9 +58,10 @@ def test_lines_keep_their_numbers() -> None:
 
 
 @pytest.mark.skipif(COMPILER is None, reason="no C compiler on the PATH")
-def test_serial_program_runs_on_numpy_arrays(tmp_path: Path) -> None:
+@pytest.mark.parametrize("linkage", ["", "static ", "static inline "])
+def test_serial_program_runs_on_numpy_arrays(linkage: str, tmp_path: Path) -> None:
     assert COMPILER is not None
-    library = build(scale(SCALE), tmp_path, compiler=COMPILER)
+    library = build(scale(SCALE.replace("void", f"{linkage}void")), tmp_path, compiler=COMPILER)
     a = numpy.arange(10, dtype=numpy.float32)
     library.call("scale", {"n": 10, "alpha": 0.1, "a": a, "B": 4})
     expected = numpy.arange(10, dtype=numpy.float32)
