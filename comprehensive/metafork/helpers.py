@@ -38,7 +38,7 @@ from comprehensive.metafork.named_constants import Constants, declared_names
 from comprehensive.metafork.region_body import region_body
 from comprehensive.metafork.substitution import Part, Substitution
 from comprehensive.metafork.tokens import Token
-from comprehensive.metafork.walk import assigned_scalars, statements_in
+from comprehensive.metafork.walk import assigned_scalars, declared, statements_in, subexpressions_in
 from comprehensive.records import replace
 
 _IGNORED = frozenset(("static", "inline", "extern", "const", "register"))
@@ -61,6 +61,20 @@ class Helper(Struct, frozen=True):
     def type(self) -> ScalarType:
         """The type of the value of a call; ``int`` of one that has none."""
         return ScalarType.INT if self.result is None else self.result
+
+    @property
+    def size(self) -> int:
+        """The number of statements and operations in its body."""
+        return sum(1 for _ in statements_in(self.body)) + sum(1 for _ in subexpressions_in(self.body))
+
+    @property
+    def variables(self) -> tuple[tuple[str, ScalarType, int], ...]:
+        """The variables that it declares, with types and ranks, in order."""
+        found: dict[tuple[str, ScalarType, int], None] = {}
+        for statement in statements_in(self.body):
+            rank = len(statement.dims) if isinstance(statement, Declare) else 0
+            found |= {(name, kind, rank): None for name, kind in declared(statement).items()}
+        return tuple(found)
 
     def store(self) -> tuple[Assign, Parameter] | None:
         """The first statement that writes through a parameter, which it is returned with."""
@@ -225,22 +239,21 @@ def _check_body(body: tuple[Stmt, ...], result: ScalarType | None, name: Token) 
         _not_a_helper(name, text, "end it with 'return value;'")
 
 
-def has_value(helper: Helper, place: Span, sink: DiagnosticSink) -> bool:
-    """Whether a function can be called at a place for its value, which may be computed again or not at all."""
+def has_value(helper: Helper, place: Span, sink: DiagnosticSink, *, may_write: bool) -> bool:
+    """Whether a function can be called at a place for its value, which is computed once there if it ``may_write``."""
     if helper.result is None:
         text = f"'{helper.name}' returns nothing, and a value is needed here"
         help = "write the call as a statement of its own, or return the value"
         sink.error("CF0232", text, place, notes=(Note("its definition", helper.span),), help=help)
         return False
-    if (store := helper.store()) is not None:
+    if not may_write and (store := helper.store()) is not None:
         statement, p = store
         sink.error(
             "CF0231",
-            f"'{helper.name}', which a region calls for its value, writes through its parameter '{p.name}'",
+            f"'{helper.name}', whose value is asked for several times here, writes through its parameter '{p.name}'",
             statement.span,
             notes=(Note("the parameter", p.span), Note("called here", place)),
-            help="write the call as a statement of its own, and let the function write its value through a "
-            f"parameter, or return the value, and assign it in the region: {p.name}[i] = {helper.name}(...);",
+            help=f"compute the value into a variable before: '{helper.type.value} value = {helper.name}(...);'",
         )
         return False
     return True

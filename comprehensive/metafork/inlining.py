@@ -52,17 +52,17 @@ from comprehensive.metafork.items import Item
 from comprehensive.metafork.named_constants import Constants
 from comprehensive.metafork.names import check_helper
 from comprehensive.metafork.pointer_places import place
-from comprehensive.metafork.precedence import COMPARISONS, LOGICAL
 from comprehensive.metafork.returns import Choice, Returns, Value, last_value, needs_flag, value_names
 from comprehensive.metafork.rewrite import with_bodies, with_operands, with_own_expressions
 from comprehensive.metafork.scope import Kind, Scope, Symbol
 from comprehensive.metafork.substitution import Part, Substitution, is_cheap, is_light
+from comprehensive.metafork.terms import truth
 from comprehensive.metafork.tokens import Origin
 from comprehensive.metafork.walk import (
     assigned_scalars,
-    declared,
     reads_data,
     statements_in,
+    subexpressions,
     subexpressions_in,
 )
 from comprehensive.metafork.written import CALLED, report_no_effect
@@ -162,6 +162,10 @@ class Inliner:
         self._scope = scope.inner()
         self._sink = sink
         self._types = ExpressionChecker(helpers.outside, DiagnosticSink())
+        self._is_once = True
+        """Whether calls of the statement at hand are done once each time that it is."""
+        self._asked: set[Span] = set()
+        """The places of the calls in conditions so far."""
 
     # --- statements --------------------------------------------------------------------------------------
 
@@ -179,6 +183,7 @@ class Inliner:
 
     def _statement(self, statement: Stmt) -> list[Stmt]:
         before: list[Stmt] = []
+        self._is_once = not isinstance(statement, If | While) or self._is_first(statement.condition)
         match statement:
             case Declare(kind, name, dims, initial):
                 value = None if initial is None else self._lifted(initial, before)
@@ -205,6 +210,13 @@ class Inliner:
                 return [with_bodies(statement, self.body)]
             case _:
                 assert_never(statement)
+
+    def _is_first(self, condition: Expr) -> bool:
+        """Whether the calls of a condition stand in no other one, as those of a ``switch`` do."""
+        calls = {e.span for e in subexpressions(condition) if isinstance(e, Call)}
+        is_first = calls.isdisjoint(self._asked)
+        self._asked |= calls
+        return is_first
 
     def _loop(self, loop: For | MetaFor) -> For | MetaFor:
         start = self._in_header(loop.start)
@@ -270,9 +282,9 @@ class Inliner:
                 last = self._lifted(right, inner, hoists=False)
                 if not inner:
                     return replace(expression, left=test, right=last)
-                result = self._variable("holds", ScalarType.INT, _truth(test), before, expression.span)
+                result = self._variable("holds", ScalarType.INT, truth(test), before, expression.span)
                 asks = result if operator == "&&" else Unary("!", result, expression.span)
-                ending = Assign(result, "=", _truth(last), expression.span)
+                ending = Assign(result, "=", truth(last), expression.span)
                 before.append(If(asks, (*inner, ending), span=expression.span))
                 return result
             case _:
@@ -284,10 +296,16 @@ class Inliner:
         result = ScalarType.INT if helper is None else helper.type
         if (
             helper is None
-            or not has_value(helper, call.span, self._sink)
+            or not has_value(helper, call.span, self._sink, may_write=self._is_once)
             or not self._fits(helper, call, given)
         ):
             return Cast(result, IntLiteral(0), call.span)
+        if helper.store() is not None:
+            # What else the expression calls may write what the value is read from.
+            value = self._with_statements(
+                helper, call, *self._steady_arguments(helper, given, before), before
+            )
+            return self._held(helper, result, "value", value, before)
         arrays, bound = self._parts(helper, given), _scalars(helper, given)
         match last_value(helper.body):
             case ((), value) if hoists or not isinstance(value, Choice) or all(map(is_cheap, given)):
@@ -317,7 +335,14 @@ class Inliner:
         if helper.store() is None:
             report_no_effect(sign, self._sink)
             return
-        # What the function writes may be what its arguments read.
+        self._with_statements(
+            helper, call, *self._steady_arguments(helper, given, before), before, wanted=False
+        )
+
+    def _steady_arguments(
+        self, helper: Helper, given: Sequence[Expr], before: list[Stmt]
+    ) -> tuple[list[tuple[Parameter, Expr]], dict[str, Part]]:
+        """The scalars and arrays of a call, as they are before the function writes anything."""
         held = [
             (p, self._held(helper, p.type, p.name, v, before) if reads_data(v) else v)
             for p, v in _scalars(helper, given)
@@ -326,7 +351,7 @@ class Inliner:
             name: replace(part, offset=self._steady(helper, name, part.offset, before))
             for name, part in self._parts(helper, given).items()
         }
-        self._with_statements(helper, call, held, arrays, before, wanted=False)
+        return held, arrays
 
     def _steady(self, helper: Helper, name: str, offset: Expr | None, before: list[Stmt]) -> Expr | None:
         """A place in an array that does not change when elements are written."""
@@ -364,7 +389,7 @@ class Inliner:
             else:
                 own[p.name] = self._argument(helper, p, value, before, hoists=True)
         renamed = dict(arrays)
-        for name, kind, rank in _declared(helper.body):
+        for name, kind, rank in helper.variables:
             fresh = self._helpers.fresh(f"{helper.name}_{name}")
             self._declare(fresh, kind, Kind.LOCAL_ARRAY if rank else Kind.LOCAL, rank)
             own[name] = Name(fresh, call.span)
@@ -424,7 +449,7 @@ class Inliner:
                     "CF0233", text, value.span, notes=(Note("the parameter", p.span),), help=help
                 )
                 return False
-        self._helpers.size += _size(helper.body)
+        self._helpers.size += helper.size
         if self._helpers.size > MAXIMUM_SIZE:
             text = f"the regions of this file become too long: calls are more than {MAXIMUM_SIZE} operations"
             self._sink.error("CF0233", text, helper.span, help="write what the functions do as loops")
@@ -470,28 +495,3 @@ class Inliner:
 def _scalars(helper: Helper, given: Sequence[Expr]) -> list[tuple[Parameter, Expr]]:
     """The parameters that are numbers, each with its argument."""
     return [(p, v) for p, v in zip(helper.parameters, given, strict=True) if not p.is_data]
-
-
-def _truth(condition: Expr) -> Expr:
-    """1 where a condition holds, else 0."""
-    match condition:
-        case Binary(operator) if operator in COMPARISONS or operator in LOGICAL:
-            return condition
-        case Unary("!"):
-            return condition
-        case _:
-            return Binary("!=", condition, IntLiteral(0), condition.span)
-
-
-def _size(body: tuple[Stmt, ...]) -> int:
-    """Return the number of statements and operations in a body."""
-    return sum(1 for _ in statements_in(body)) + sum(1 for _ in subexpressions_in(body))
-
-
-def _declared(body: tuple[Stmt, ...]) -> dict[tuple[str, ScalarType, int], None]:
-    """The variables that statements declare, with types and ranks, in order."""
-    found: dict[tuple[str, ScalarType, int], None] = {}
-    for statement in statements_in(body):
-        rank = len(statement.dims) if isinstance(statement, Declare) else 0
-        found |= {(name, kind, rank): None for name, kind in declared(statement).items()}
-    return found

@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from comprehensive.diagnostics import Span
-from comprehensive.metafork.ast import GENERATED, Assign, Binary, Expr, IntLiteral
+from comprehensive.metafork.ast import GENERATED, Assign, Binary, Expr, IntLiteral, Unary
+from comprehensive.metafork.precedence import COMPARISONS, LOGICAL
 
 
 def plus(left: Expr, right: Expr) -> Expr:
@@ -83,3 +84,14 @@ def _chain(operator: str, operands: Sequence[Expr], empty: int, span: Span = GEN
     for operand in operands[1:]:
         result = Binary(operator, result, operand, span)
     return result
+
+
+def truth(condition: Expr) -> Expr:
+    """1 where a condition holds, else 0."""
+    match condition:
+        case Binary(operator) if operator in COMPARISONS or operator in LOGICAL:
+            return condition
+        case Unary("!"):
+            return condition
+        case _:
+            return Binary("!=", condition, IntLiteral(0), condition.span)

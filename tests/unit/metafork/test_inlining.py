@@ -129,6 +129,14 @@ def test_a_function_may_move_its_pointer() -> None:
             "c[0]++; c[1 + 0]++; if (n > 2) c[n + 0]++; else c[0]++;",
         ),
         (
+            "static int next(int *s) { *s = *s * 5 + 1; return *s; }",
+            "int k = n; c[0] = next(&k) - next(&k); if (next(&k) > 2 && next(&k)) c[1] = k;",
+            "int k[1]; k[0] = n; k[0] = k[0] * 5 + 1; int next_value = k[0]; k[0] = k[0] * 5 + 1; "
+            "int next_value_1 = k[0]; c[0] = next_value - next_value_1; k[0] = k[0] * 5 + 1; "
+            "int next_value_2 = k[0]; int holds = next_value_2 > 2; if (holds) { k[0] = k[0] * 5 + 1; "
+            "int next_value_3 = k[0]; holds = next_value_3 != 0; } if (holds) c[1] = k[0];",
+        ),
+        (
             "static void inc(float *p, float x) { p[0] += x; }\n"
             "static float at(const float *p, int k) { return p[k]; }",
             "inc(n > 2 ? c : a[1], at(n > 3 ? b : c, 4));",
@@ -166,9 +174,10 @@ CASES: dict[str, tuple[str, str]] = {
         "int g(int x);\nint h(int x) { return §g(x); }\nint g(int x) { return h(x - 1); }\n"
         + in_threads("c[0] = g(1);"),
     ),
-    "a write through a pointer": (
+    "a write through a pointer by what is asked for several times": (
         "CF0231",
-        "float g(float *p) { §p[0] = 1; return 2; }\n" + in_threads("c[0] = g(c);"),
+        "int g(int *p) { §p[0] = 1; return 2; }\n"
+        + in_threads("int k; switch (g(&k)) { case 1: c[0] = 1; break; case 2: c[0] = 2; }"),
     ),
     "no value": ("CF0232", "void g(float *x) { x[0] = 1; }\n" + in_threads("c[0] = §g(c);")),
     "a call that writes nothing": ("CF0120", "int g(int x) { return x; }\n" + in_threads("g(1)§;")),
