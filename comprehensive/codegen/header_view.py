@@ -104,6 +104,7 @@ class FunctionView(Struct, frozen=True):
     names: Names
     launch_parameters: str
     of_file: str
+    result: str
     """The arguments that are variables of the file."""
     choose_parameters: str
     """The parameters of a launch without the stream."""
@@ -200,6 +201,7 @@ def function_view(plan: FunctionPlan) -> FunctionView:
         names=names,
         launch_parameters=", ".join(launch),
         of_file=", ".join(p.name for p in plan.function.parameters if p.of_file),
+        result=", ".join(p.name for p in plan.function.parameters if p.is_result),
         choose_parameters=", ".join(choose),
         defaults_parameters=", ".join((machine, *(a.declaration for a in sizes))),
         defaults_unused=(

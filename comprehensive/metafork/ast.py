@@ -282,8 +282,9 @@ class Parameter:
     (``float a[n][n]``; the first may be None: ``float a[][n]``).  The C function does not have one that is ``added``:
     a scalar shapes the blocks of a region whose text says nothing of blocks, data is memory that the launcher has for
     regions with one between them.  What the source says in other words, by a structure, is ``respelled``.
-    One ``of_file`` is a variable of the file, that the C function reaches by itself and the launcher is passed.  Data
-    that ``may_be_null`` is data of which the function asks whether it is there: nobody promises its elements.
+    One ``of_file`` is a variable of the file, that the C function reaches by itself and the launcher is passed, one
+    that ``is_result`` memory for what the C function returns.  Data that ``may_be_null`` is data of which the function
+    asks whether it is there: nobody promises its elements.
     """
 
     name: str
@@ -294,6 +295,7 @@ class Parameter:
     span: Span = _span()
     added: bool = False
     of_file: bool = False
+    is_result: bool = False
     may_be_null: bool = False
     respelled: bool = field(default=False, compare=False, repr=False)
 
@@ -461,13 +463,13 @@ class Function:
 
     @property
     def written_parameters(self) -> tuple[Parameter, ...]:
-        """The parameters of the C function, and the variables of the file that it uses."""
+        """The parameters of the C function, the variables of the file that it uses, and memory for what it returns."""
         return tuple(p for p in self.parameters if not p.added)
 
     @property
     def own_parameters(self) -> tuple[Parameter, ...]:
         """The parameters of the C function alone."""
-        return tuple(p for p in self.parameters if not (p.added or p.of_file))
+        return tuple(p for p in self.parameters if not (p.added or p.of_file or p.is_result))
 
     @property
     def memory(self) -> tuple[Parameter, ...]:

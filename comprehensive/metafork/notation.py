@@ -85,6 +85,10 @@ class Notation(Protocol):
         """Says that a file has no region."""
         ...
 
+    def result(self, keyword: Token) -> Token | None:
+        """Return the name of memory that a region stores what the function returns to, if it does."""
+        ...
+
     def region(self, text: RegionText) -> RegionTree:
         """Return the nest that the statements of a region mean; errors go to the sink of the tokens."""
         ...
@@ -104,6 +108,9 @@ class MetaFork:
             help="put 'meta_schedule { ... }' around the parallel loops of a C function, or give --pragma omp or "
             "--pragma acc for a file with directives of OpenMP or OpenACC, or --pragma scop for '#pragma scop'",
         )
+
+    def result(self, keyword: Token) -> Token | None:
+        return None
 
     def region(self, text: RegionText) -> RegionTree:
         if not text.block or not text.is_understood:

@@ -11,7 +11,7 @@ Stages: tokens, functions and regions (lexically), parameters, host code, region
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from comprehensive.diagnostics import DiagnosticSink, Edit, Fix, SourceFile, Span
 from comprehensive.metafork.ast import (
@@ -34,6 +34,7 @@ from comprehensive.metafork.host import HostCode, Surroundings, host_code
 from comprehensive.metafork.host_pointers import AtRegion, HostPointers, host_pointers
 from comprehensive.metafork.inlining import Helpers, Inliner, scope_of_tables
 from comprehensive.metafork.items import Item, items
+from comprehensive.metafork.literals import scalar_type
 from comprehensive.metafork.local_pointers import without_pointers
 from comprehensive.metafork.locate import FoundFunction, FoundRegion, locate
 from comprehensive.metafork.named_constants import Constants, declared_names, named_constants, with_constants
@@ -160,7 +161,7 @@ class _FunctionReader:
         )
         body, host, regions = self._body_tokens(found)
         own = declared_names(self._tokens[found.parameters.start : found.closing])
-        parameters = (*parameters, *self._of_file(body, host, own))
+        parameters = (*parameters, *self._of_file(body, host, own), *self._results(found))
         _report_jumps(host)
         # Twice: which definitions there are decides which names change, and that which definitions count.
         definitions = host_code(body, regions, parameters, Changes(), self._host_value, {}).definitions
@@ -223,6 +224,16 @@ class _FunctionReader:
             )
         } - names_spoken([token for token, left in zip(body, host, strict=True) if token is not left])
         return [v for name, v in self._variables.items() if name in spoken - alone and name not in own]
+
+    def _results(self, found: FoundFunction) -> Iterator[Parameter]:
+        """The memory for what the function returns behind its last region, where that is computed on the device."""
+        kind = scalar_type(
+            t.text for t in self._tokens[found.head : found.parameters.start] if t.type == "TYPE_WORD"
+        )
+        for region in found.regions:
+            name = self._notation.result(self._tokens[region.keyword])
+            if name is not None and kind is not None:
+                yield Parameter(name.text, kind, pointer=True, span=name.span, is_result=True)
 
     def _pointers(
         self,

@@ -19,12 +19,13 @@ from collections.abc import Set as AbstractSet
 from msgspec import Struct, field
 
 from comprehensive.diagnostics import DiagnosticSink, Span
+from comprehensive.metafork.fresh import fresh
 from comprehensive.metafork.tokens import Token
 from comprehensive.pragmas.clauses import check_clauses, reductions
 from comprehensive.pragmas.constructs import Construct, construct, report_refused
 from comprehensive.pragmas.directives import Directive, directive, is_pragma, operator_directive
 from comprehensive.pragmas.statements import statement_end
-from comprehensive.pragmas.stores import read_again, stores_end, with_elements
+from comprehensive.pragmas.stores import read_again, returned_end, stores_end, with_elements, with_result
 
 
 class Team(Struct, frozen=True):
@@ -51,14 +52,15 @@ class Rest(Struct, frozen=True):
 
 
 class Marked(Struct, frozen=True):
-    """``regions`` has the offset of the first loop of each region by the offset of its keyword, ``behind`` what comes
-    after the region that begins with that loop, ``loops`` the
-    directives before each loop by its offset; ``unproved`` are directives that leave it to the compiler which loops
-    are parallel, and none is, each with the offsets of its loops; ``gone`` are all directives that were understood, in
-    order."""
+    """``regions`` has the offset of the first loop of each region by the offset of its keyword, ``results`` the name of
+    the memory that it stores what the function returns to; ``behind`` has what comes after the region that begins with
+    that loop, ``loops`` the directives before each loop by its offset; ``unproved`` are directives that leave it to the
+    compiler which loops are parallel, and none is, each with the offsets of its loops; ``gone`` are all directives that
+    were understood, in order."""
 
     tokens: tuple[Token, ...]
     regions: Mapping[int, int]
+    results: Mapping[int, Token]
     behind: Mapping[int, Rest]
     loops: Mapping[int, tuple[Directive, ...]]
     teams: tuple[Team, ...]
@@ -176,6 +178,7 @@ class _Marker(Struct):
     def written(self) -> Marked:
         result: list[Token] = []
         regions: dict[int, int] = {}
+        results: dict[int, Token] = {}
         behind: dict[int, Rest] = {}
         position, depth = 0, 0
         while position < len(self.plain):
@@ -186,23 +189,33 @@ class _Marker(Struct):
                 position += 1
                 continue
             end = statement_end(self.plain, position)
-            end = stores_end(self.plain, end, depth, self._sums(position))
+            sums = self._sums(position)
+            returned = returned_end(self.plain, end, depth, sums)
+            end = returned or stores_end(self.plain, end, depth, sums)
             keyword = self._keyword(position, result)
             regions[keyword.start] = token.start
             behind[token.start] = Rest(self.plain, end, depth)
             last = self.plain[end - 1]
-            result += [keyword, _sign("LBRACE", token, token.start), *self._inside(position, end)]
+            inside = self._inside(position, end)
+            if returned is not None:
+                inside, results[keyword.start] = with_result(inside, self._free("result"))
+            result += [keyword, _sign("LBRACE", token, token.start), *inside]
             result.append(_sign("RBRACE", last, last.end))
             position = end
         return Marked(
             tuple(result),
             regions,
+            results,
             behind,
             {self.plain[k].start: tuple(directives) for k, directives in self.loops.items()},
             tuple(self.teams),
             tuple(self._unproved(frozenset(regions.values()))),
             tuple(self.gone),
         )
+
+    def _free(self, wish: str) -> str:
+        """A name that the file does not have."""
+        return fresh(wish, {token.text for token in self.plain})
 
     def _sums(self, position: int) -> frozenset[str]:
         """The scalars that the directives of a loop add up."""

@@ -162,7 +162,9 @@ def _private(
             case _:
                 pass
     private: list[str] = []
-    summed = _summed(own) - sums
+    # What every iteration assigns first is its own, whatever a clause would put together of it.
+    listed = listed | {each for each in _summed(own) - sums if flow(directed.body, each).read is None}
+    summed = _summed(own) - sums - listed
     fine = True
     for variable, span in found.items():
         if variable in inside:
@@ -296,6 +298,6 @@ def _report_scalar_sum(text: RegionText, variable: str, span: Span) -> bool:
         f"'{variable}' is a variable of host code, and the loop that reduces to it runs on the device",
         span,
         help=f"let the function take a pointer, and write '*result = {variable};' right behind the loop as the only "
-        f"use of '{variable}'; the program reads it after the call",
+        f"use of '{variable}', or 'return {variable};' as the only return; the program reads it after the call",
     )
     return False

@@ -64,6 +64,9 @@ class Pragmas(Struct):
             help=f"put '{_BEGINS[model]} of a C function{''.join(others[:1])}",
         )
 
+    def result(self, keyword: Token) -> Token | None:
+        return None if self.text is None else self.text.results.get(keyword.start)
+
     def region(self, text: RegionText) -> RegionTree:
         assert self.text is not None, "regions are read after the tokens"
         first = self.text.regions.get(text.keyword.start)

@@ -131,7 +131,10 @@ def entries(program: Program) -> str:
         ]
         after = [f"__builtin_memcpy(cf_{p.name}, {p.name}, sizeof {p.name});" for p in variables if p.dims]
         passed = ", ".join(f"cf_{p.name}" for p in function.own_parameters)
-        body = " ".join((*before, f"{function.name}({passed});", *after))
+        called = f"{function.name}({passed});"
+        for p in function.written_parameters:
+            called = f"*({p.type.value} *)cf_{p.name} = {called}" if p.is_result else called
+        body = " ".join((*before, called, *after))
         texts.append(f"void {entry(function)}({', '.join(declared)}) {{ {body} }}\n")
     return "".join(texts)
 

@@ -46,6 +46,45 @@ PROGRAMS = {
   result[0] = sum;
 }
 """,
+    "moments": """static double moments(int n, const double *x, double *mean)
+{
+  double sum = 0, squares = 0;
+#pragma omp parallel for reduction(+: sum, squares)
+  for (int i = 0; i < n; i++) { sum += x[i]; squares += x[i] * x[i]; }
+  *mean = sum / n;
+  return squares / n - sum / n * (sum / n);
+}
+""",
+    "metropolis": """static unsigned next(unsigned *s) { *s = *s * 1664525u + 1013904223u; return *s; }
+static float uniform(unsigned *s) { return (next(s) >> 8) * (1.0f / 16777216.0f); }
+void metropolis(int n, int sweeps, const int *spin, int *out, unsigned *seed)
+{
+#pragma omp parallel for
+  for (int i = 0; i < n; i++) {
+    unsigned state = seed[i];
+    int s = spin[i];
+    for (int t = 0; t < sweeps; t++) {
+      if (s < 0 || uniform(&state) < 0.3f) s = -s;
+      while (uniform(&state) > 0.7f) s += (int)(next(&state) & 1u);
+      s = t & 1 ? s + (next(&state) >> 31) : s - (next(&seed[i]) >> 31);
+    }
+    out[i] = s;
+  }
+}
+""",
+    "hidden": """void hidden(int n, int m, const float in[n], const float (*w)[m], float out[m])
+{
+  int j, k;
+  float sum;
+#pragma omp parallel for private(k) reduction(+: sum)
+  for (j = 0; j < m; j++) {
+    sum = 0.0f;
+    for (k = 0; k < n; k++)
+      sum += w[k][j] * in[k];
+    out[j] = sum;
+  }
+}
+""",
     "residual": """void residual(int n, int m, const double u[n][m], double v[n][m], double *worst)
 {
   double most = 0.0;

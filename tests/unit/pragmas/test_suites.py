@@ -148,11 +148,26 @@ void correlation(int m, int n, double data[n][m], double mean[m], double stddev[
     ),
     "returns": (
         "omp",
-        ("CF0330", "CF1109"),
+        (),
+        2,
+        r"""double dot(int n, const double *x, const double *y)
+{
+  double s = 0.0;
+#pragma omp parallel for reduction(+:s)
+  for (int i = 0; i < n; i++)
+    s += x[i] * y[i];
+  return s;
+}
+""",
+    ),
+    "returns_early": (
+        "omp",
+        ("CF0330", "CF0330", "CF1109"),
         1,
         r"""double dot(int n, const double *x, const double *y)
 {
   double s = 0.0;
+  if (n < 1) return -1.0;
 #pragma omp parallel for reduction(+:s)
   for (int i = 0; i < n; i++)
     s += x[i] * y[i];
