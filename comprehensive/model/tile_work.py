@@ -18,11 +18,11 @@ import numpy as np
 from msgspec import Struct
 
 from comprehensive.counters.registers import tile_registers
-from comprehensive.kernel_ir.kernel import Comment, Kernel, KernelParameter, Source
+from comprehensive.kernel_ir.kernel import Comment, Kernel, KernelParameter, KernelStmt, Source
 from comprehensive.kernel_ir.terms import size_of
 from comprehensive.loops.access import names_read
 from comprehensive.loops.extremes import slope
-from comprehensive.loops.integers import Ring, addends
+from comprehensive.loops.integers import Ring
 from comprehensive.loops.ir import Coordinate, Nest, RegisterTile
 from comprehensive.machine.cost import TileWork
 from comprehensive.machine.parameters import WARP_THREADS
@@ -38,13 +38,16 @@ from comprehensive.metafork.ast import (
     Name,
     Stmt,
 )
-from comprehensive.metafork.walk import expressions_in, own_expressions, statements_in, subexpressions
+from comprehensive.metafork.rewrite import replace_statements
+from comprehensive.metafork.walk import own_expressions, statements_in, subexpressions
 from comprehensive.model.accesses import Mask
 from comprehensive.model.block import Walk, block_work
+from comprehensive.model.magnitudes import far_ends, small_scalars
 from comprehensive.model.values import stride, wide_value
 from comprehensive.records import replace
 from comprehensive.schedule.context import TileContext
 from comprehensive.schedule.instances import MOST_REGISTERS, REGISTERS
+from comprehensive.schedule.limiting_loops import limiting_loops
 from comprehensive.schedule.operands import loops_of
 from comprehensive.schedule.predicate import edges
 
@@ -79,6 +82,28 @@ def tile_work(
     ``sizes`` are those of ``Kernel.constants``; ``together`` is one of ``Kernel.together``, or 0 without any.
     """
     return _Tile(kernel, nest, tile, dict(zip(kernel.constants, sizes, strict=True))).work(together)
+
+
+@lru_cache(maxsize=256)
+def _with_own_limits(kernel: Kernel, nest: Nest, tile: RegisterTile) -> Kernel:
+    """Return the kernel with each of its limiting loops up to a limit of its own, also where others have the same bound
+    or points do different numbers of turns."""
+    scalars = {s.name for s in nest.scalars}
+    every = (s for body in tile.bodies for s in statements_in(body) if isinstance(s, For))
+    uneven = {loop.iterator for loop in every if not names_read(loop.bound) <= scalars}
+    limits = dict(kernel.limits[len(tile.coordinates) :])
+    own = {loop.iterator: Name(name) for loop, name in zip(limiting_loops(nest, tile), limits, strict=False)}
+
+    def counted(statement: KernelStmt) -> tuple[KernelStmt, ...]:
+        if not isinstance(statement, For) or (limit := own.get(statement.iterator)) is None:
+            return (statement,)
+        bound = statement.bound
+        is_same = isinstance(bound, Name) and limits.get(bound.identifier) == limits[limit.identifier]
+        is_longest = statement.iterator in uneven
+        return (replace(statement, bound=limit) if is_same or is_longest else statement,)
+
+    body = replace_statements(kernel.body, counted)
+    return kernel if body is kernel.body else replace(kernel, body=body)
 
 
 class _Tile(Struct, frozen=True, dict=True):
@@ -173,11 +198,11 @@ class _Tile(Struct, frozen=True, dict=True):
 
     def _block(self, together: int, steps: int, *, cut: bool, rest: int = 0, rows: int = 0) -> Work:
         """Return the work of a block, the mean of those at all places that are looked at."""
-        total = Work()
+        total, kernel = Work(), _with_own_limits(self.kernel, self.nest, self.tile)
         for at in self._at_places:
             values = at._values(steps, rest, rows, cut=cut)
             number = at._number_of(values, cut=cut)
-            total = total + block_work(self.kernel, values, self._shape(), (number,), together)
+            total = total + block_work(kernel, values, self._shape(), (number,), together)
         return total * (1 / len(self._at_places))
 
     def _values(self, steps: int, rest: int, rows: int, *, cut: bool) -> dict[str, Any]:
@@ -196,9 +221,9 @@ class _Tile(Struct, frozen=True, dict=True):
                     values[p.name] = self._stride(p)
                 case Source.STAIRCASE:
                     values[p.name] = self._of_launch(p.of, cut=cut)
-                case Source.SCALAR if p.of in self._of_predicate:
+                case Source.SCALAR if p.of in self._of_predicate or p.of in self._small:
                     values[p.name] = 1
-                case Source.SCALAR if p.of in self._ends:
+                case Source.SCALAR if p.of in self._far_ends:
                     values[p.name] = BEYOND
                 case _ if not p.pointer and p.type.is_integer:
                     values[p.name] = ALIGNED
@@ -245,13 +270,12 @@ class _Tile(Struct, frozen=True, dict=True):
         return frozenset() if self.tile.predicate is None else names_read(self.tile.predicate)
 
     @cached_property
-    def _ends(self) -> frozenset[str]:
-        """The scalars that numbers of steps are compared with in loops in each other, as the ends of what is there:
-        they are beyond these, so that the inner loop runs and does something."""
-        every = (s for body in self.tile.bodies for s in statements_in(body) if isinstance(s, For))
-        around = (loop for loop in every if any(isinstance(s, For) for s in statements_in(loop.body)))
-        read = (e for loop in around for whole in expressions_in(loop.body) for e in subexpressions(whole))
-        return frozenset(name for e in read if isinstance(e, Binary) for name in _ends(e))
+    def _far_ends(self) -> frozenset[str]:
+        return far_ends(self.tile)
+
+    @cached_property
+    def _small(self) -> frozenset[str]:
+        return small_scalars(self.nest, self.tile)
 
     @cached_property
     def _steps(self) -> dict[str, int]:
@@ -383,16 +407,3 @@ def _conditions(statement: Stmt, expression: Expr) -> Iterator[Expr]:
     if isinstance(statement, If):
         yield expression
     yield from (e.condition for e in subexpressions(expression) if isinstance(e, Conditional))
-
-
-def _ends(comparison: Binary) -> Iterator[str]:
-    """Yield the scalars that have to be larger than what several scalars and steps make."""
-    match comparison:
-        case Binary(operator="<" | "<=", left=place, right=end):
-            pass
-        case Binary(operator=">" | ">=", left=end, right=place):
-            pass
-        case _:
-            return
-    if any(isinstance(e, Binary) and e.operator == "*" for e in subexpressions(place)):
-        yield from (term.identifier for sign, term in addends(end) if sign > 0 and isinstance(term, Name))

@@ -33,7 +33,8 @@ from comprehensive.metafork.ast import (
 from comprehensive.metafork.walk import expressions_in, statements_in, subexpressions
 from comprehensive.plan.plan import Traffic
 from comprehensive.schedule.collapse_coordinates import has_rows
-from comprehensive.schedule.operands import limiting_loops, loops_beside
+from comprehensive.schedule.limiting_loops import limiting_loops
+from comprehensive.schedule.operands import loops_beside
 
 
 def traffic(nest: Nest, tile: RegisterTile) -> tuple[Traffic, ...]:

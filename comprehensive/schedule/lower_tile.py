@@ -15,7 +15,8 @@ from comprehensive.loops.reading_order import reading_order
 from comprehensive.metafork.ast import IntLiteral, Name
 from comprehensive.records import replace
 from comprehensive.schedule.context import GROUP, BlockOrder, TileContext
-from comprehensive.schedule.operands import limiting_loops, loops_beside
+from comprehensive.schedule.limiting_loops import limiting_loops
+from comprehensive.schedule.operands import loops_beside
 from comprehensive.schedule.recipe import TileKernel
 from comprehensive.schedule.recipes.registry import recipe_of
 from comprehensive.schedule.triangle import triangle_of

@@ -132,15 +132,6 @@ def reduction_loops(nest: Nest, tile: RegisterTile) -> tuple[For, ...]:
     return loops_beside(nest, tile) or (() if loop is None else (loop,))
 
 
-def limiting_loops(nest: Nest, tile: RegisterTile) -> tuple[For, ...]:
-    """The serial loops whose bounds are limits of the kernel: those in each other, or one of those beside each other
-    for each bound."""
-    found: dict[Expr, For] = {}
-    for loop in loops_beside(nest, tile):
-        found.setdefault(loop.bound, loop)
-    return tuple(found.values()) or loops_of(nest, tile)
-
-
 def has_steps(limit: Expr) -> Expr:
     """The condition that a loop up to a limit runs at all."""
     return Binary("<", ZERO, limit)

@@ -261,11 +261,11 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) reductions_1_t
     int m,
     float most,
     int j_parts,
-    int j_steps,
     int i_parts,
     int i_part_limit,
     int j_part_limit,
-    int i_turn_limit)
+    int i_turn_limit,
+    int j_turn_limit)
 {
   // cut(i_part, j_part): tiles of T0*U0 x T1*U1 points
   const int block = blockIdx.x;
@@ -315,7 +315,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) reductions_1_t
           const int j_part = o1 + r1 * T1 + t1;
 #line 10 "reductions.c"
           if (i_turn * i_parts + i_part < n)
-            for (int j_turn = 0; j_turn < j_steps; j_turn++) {
+            for (int j_turn = 0; j_turn < j_turn_limit; j_turn++) {
               norm_1_part[r0][r1] = j_turn * j_parts + j_part < m
                   ? norm_1_part[r0][r1]
                   + a[((long)i_turn * i_parts + i_part) * a_stride0
@@ -395,7 +395,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) reductions_1_t
             for (int i_turn = 0; i_turn < i_turn_limit; i_turn++)
 #line 10 "reductions.c"
               if (i_turn * i_parts + i_part < n)
-                for (int j_turn = 0; j_turn < j_steps; j_turn++) {
+                for (int j_turn = 0; j_turn < j_turn_limit; j_turn++) {
                   norm_1_part = j_turn * j_parts + j_part < m
                       ? norm_1_part
                       + a[((long)i_turn * i_parts + i_part) * a_stride0
@@ -839,6 +839,10 @@ static int reductions_1_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance
   int cf_given_i_turn_limit = (int)cf_given_i_turn_limit_wide;
   if (!cf_fits(cf_state, cf_given_i_turn_limit_wide, (long long)cf_given_i_turn_limit,
       "i_steps")) return cf_state->status;
+  const long long cf_given_j_turn_limit_wide = cf_limit(j_steps);
+  int cf_given_j_turn_limit = (int)cf_given_j_turn_limit_wide;
+  if (!cf_fits(cf_state, cf_given_j_turn_limit_wide, (long long)cf_given_j_turn_limit,
+      "j_steps")) return cf_state->status;
   const cf_shape cf_sizes = {
     // blocks, one after the other
     { cf_mul(cf_div(cf_add(i_parts, cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)),
@@ -848,8 +852,8 @@ static int reductions_1_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance
   };
   void *cf_arguments[] =
       { &a, &parts_of_float, &parts_of_float_1, &cf_given_a_stride0, &cf_given_parts_of_float_stride0,
-      &cf_given_parts_of_float_1_stride0, &n, &m, &most, &j_parts, &j_steps, &i_parts, &cf_given_i_part_limit,
-      &cf_given_j_part_limit, &cf_given_i_turn_limit, 0 };
+      &cf_given_parts_of_float_1_stride0, &n, &m, &most, &j_parts, &i_parts, &cf_given_i_part_limit,
+      &cf_given_j_part_limit, &cf_given_i_turn_limit, &cf_given_j_turn_limit, 0 };
   return cf_launch(cf_state, cf_leaf, &cf_kernels[cf_instance], &cf_sizes, cf_arguments);
 }
 

@@ -201,17 +201,14 @@ static inline cf_count reductions_1_tile_cost(int cf_number, const cf_machine *m
 {
   static const cf_tile_work cf_works[] = {
     /* T0 = 1, T1 = 256, U0 = 1, U1 = 4, M = 4 */
-    { { 192, 0, 64, 8192, 0, 0, 0, 0 }, { 1835008, 0, 262144, 33554432, 32768, 0, 0, 131072 },
-        { 0, 0, 0, 0, 0, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 144, 0, 48, 6144, 0, 0, 0, 0 },
-        { 1376256, 0, 196608, 25165824, 24576, 0, 0, 98304 }, 8, 64, 0, 0 },
+    { { 192, 0, 64, 8192, 0, 0, 0, 0 }, { 224, 0, 32, 4096, 4, 0, 0, 16 }, { 0, 0, 0, 0, 0, 0, 0, 0 },
+        { 0, 0, 0, 0, 0, 0, 0, 0 }, { 144, 0, 48, 6144, 0, 0, 0, 0 }, { 168, 0, 24, 3072, 3, 0, 0, 12 }, 8, 64, 0, 0 },
     /* T0 = 4, T1 = 32, U0 = 2, U1 = 1, M = 8 */
-    { { 48, 0, 16, 2048, 0, 0, 0, 0 }, { 458752, 0, 65536, 2883584, 16384, 0, 0, 65536 }, { 0, 0, 0, 0, 0, 0, 0, 0 },
-        { 0, 0, 0, 0, 0, 0, 0, 0 }, { 36, 0, 12, 1152, 0, 0, 0, 0 }, { 344064, 0, 49152, 1769472, 16384, 0, 0, 65536 },
-        4, 54, 0, 0 },
+    { { 48, 0, 16, 2048, 0, 0, 0, 0 }, { 56, 0, 8, 352, 2, 0, 0, 8 }, { 0, 0, 0, 0, 0, 0, 0, 0 },
+        { 0, 0, 0, 0, 0, 0, 0, 0 }, { 36, 0, 12, 1152, 0, 0, 0, 0 }, { 42, 0, 6, 216, 2, 0, 0, 8 }, 4, 54, 0, 0 },
     /* T0 = 1, T1 = 128, U0 = 2, U1 = 4, M = 8 */
-    { { 192, 0, 64, 8192, 0, 0, 0, 0 }, { 1835008, 0, 262144, 20971520, 65536, 0, 0, 262144 },
-        { 0, 0, 0, 0, 0, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 72, 0, 24, 3072, 0, 0, 0, 0 },
-        { 688128, 0, 98304, 12582912, 24576, 0, 0, 98304 }, 4, 64, 0, 0 },
+    { { 192, 0, 64, 8192, 0, 0, 0, 0 }, { 224, 0, 32, 2560, 8, 0, 0, 32 }, { 0, 0, 0, 0, 0, 0, 0, 0 },
+        { 0, 0, 0, 0, 0, 0, 0, 0 }, { 72, 0, 24, 3072, 0, 0, 0, 0 }, { 84, 0, 12, 1536, 3, 0, 0, 12 }, 4, 64, 0, 0 },
     /* T1 = 1, U1 = 1, D = 1024, S = 8192, M = 1 */
     { { 2943, 0, 1277, 96, 1, 11, 11, 61 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 },
         { 0, 0, 0, 0, 0, 0, 0, 0 }, { 2943, 0, 1277, 96, 1, 11, 11, 61 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 32, 41, 2048, 0 },
@@ -228,7 +225,8 @@ static inline cf_count reductions_1_tile_cost(int cf_number, const cf_machine *m
   const long long cf_limit0 = i_parts; /* i_parts */
   const long long cf_limit1 = j_parts; /* j_parts */
   const long long cf_limit2 = i_steps; /* i_steps */
-  const long long cf_limit3 = cf_mul(i_steps, j_steps); /* i_steps * j_steps */
+  const long long cf_limit3 = j_steps; /* j_steps */
+  const long long cf_limit4 = cf_mul(i_steps, j_steps); /* i_steps * j_steps */
   cf_extent cf_launch = { 0, 1, 0, 0, 0, 0, 0, 0 };
   const cf_tile_work *cf_work_of = cf_works;
   (void)cf_sweeps;
@@ -237,13 +235,14 @@ static inline cf_count reductions_1_tile_cost(int cf_number, const cf_machine *m
   case 1: /* T0 = 1, T1 = 256, U0 = 1, U1 = 4, M = 4 */
     if (!(256 <= cf_amount(machine->threads_per_block) && 64 <= cf_amount(machine->registers_per_thread)
         && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED
-        && cf_limit(cf_limit2) != CF_UNDEFINED)) return CF_SATURATED;
+        && cf_limit(cf_limit2) != CF_UNDEFINED && cf_limit(cf_limit3) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += 0;
     cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 1), cf_tiles(cf_limit1, 0, 1024));
-    cf_launch.steps = cf_number_of(cf_limit2);
+    cf_launch.steps = cf_times(cf_number_of(cf_limit2), cf_number_of(cf_limit3));
     cf_launch.bytes =
         cf_plus(cf_times(4,
-        cf_times(cf_number_of(cf_limit0), cf_times(cf_number_of(cf_limit1), cf_number_of(cf_limit2)))),
+        cf_times(cf_number_of(cf_limit0),
+        cf_times(cf_number_of(cf_limit1), cf_times(cf_number_of(cf_limit2), cf_number_of(cf_limit3))))),
         cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))),
         cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1)))));
     cf_launch.is_cut = cf_limit1 % 1024 != 0;
@@ -251,13 +250,14 @@ static inline cf_count reductions_1_tile_cost(int cf_number, const cf_machine *m
   case 2: /* T0 = 4, T1 = 32, U0 = 2, U1 = 1, M = 8 */
     if (!(128 <= cf_amount(machine->threads_per_block) && 54 <= cf_amount(machine->registers_per_thread)
         && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED
-        && cf_limit(cf_limit2) != CF_UNDEFINED)) return CF_SATURATED;
+        && cf_limit(cf_limit2) != CF_UNDEFINED && cf_limit(cf_limit3) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += 1;
     cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 8), cf_tiles(cf_limit1, 0, 32));
-    cf_launch.steps = cf_number_of(cf_limit2);
+    cf_launch.steps = cf_times(cf_number_of(cf_limit2), cf_number_of(cf_limit3));
     cf_launch.bytes =
         cf_plus(cf_times(4,
-        cf_times(cf_number_of(cf_limit0), cf_times(cf_number_of(cf_limit1), cf_number_of(cf_limit2)))),
+        cf_times(cf_number_of(cf_limit0),
+        cf_times(cf_number_of(cf_limit1), cf_times(cf_number_of(cf_limit2), cf_number_of(cf_limit3))))),
         cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))),
         cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1)))));
     cf_launch.is_cut = cf_limit0 % 8 != 0 || cf_limit1 % 32 != 0;
@@ -265,13 +265,14 @@ static inline cf_count reductions_1_tile_cost(int cf_number, const cf_machine *m
   case 3: /* T0 = 1, T1 = 128, U0 = 2, U1 = 4, M = 8 */
     if (!(128 <= cf_amount(machine->threads_per_block) && 72 <= cf_amount(machine->registers_per_thread)
         && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED
-        && cf_limit(cf_limit2) != CF_UNDEFINED)) return CF_SATURATED;
+        && cf_limit(cf_limit2) != CF_UNDEFINED && cf_limit(cf_limit3) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += 2;
     cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 2), cf_tiles(cf_limit1, 0, 512));
-    cf_launch.steps = cf_number_of(cf_limit2);
+    cf_launch.steps = cf_times(cf_number_of(cf_limit2), cf_number_of(cf_limit3));
     cf_launch.bytes =
         cf_plus(cf_times(4,
-        cf_times(cf_number_of(cf_limit0), cf_times(cf_number_of(cf_limit1), cf_number_of(cf_limit2)))),
+        cf_times(cf_number_of(cf_limit0),
+        cf_times(cf_number_of(cf_limit1), cf_times(cf_number_of(cf_limit2), cf_number_of(cf_limit3))))),
         cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))),
         cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1)))));
     cf_launch.is_cut = cf_limit0 % 2 != 0 || cf_limit1 % 512 != 0;
@@ -279,16 +280,16 @@ static inline cf_count reductions_1_tile_cost(int cf_number, const cf_machine *m
   case 4: /* T1 = 1, U1 = 1, D = 1024, S = 8192, M = 1 */
     if (!(2048 <= cf_amount(machine->shared_words_per_block) && 1024 <= cf_amount(machine->threads_per_block)
         && 41 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit1) != CF_UNDEFINED
-        && cf_limit(cf_limit3) != CF_UNDEFINED && cf_limit(cf_limit0) != CF_UNDEFINED
+        && cf_limit(cf_limit4) != CF_UNDEFINED && cf_limit(cf_limit0) != CF_UNDEFINED
         && cf_le(cf_mul(i_steps, j_steps), 2147418112) == 1 && cf_le(0, j_steps) == 1)) return CF_SATURATED;
     cf_work_of += 3;
     cf_launch.blocks = cf_times(cf_tiles(cf_limit1, 0, 1), cf_number_of(cf_limit0));
-    cf_launch.steps = cf_number_of(cf_limit3) / 1024;
-    cf_launch.parts = (cf_count)(cf_number_of(cf_limit3) % 1024 != 0);
-    cf_launch.turns = cf_number_of(cf_limit3) % 1024;
+    cf_launch.steps = cf_number_of(cf_limit4) / 1024;
+    cf_launch.parts = (cf_count)(cf_number_of(cf_limit4) % 1024 != 0);
+    cf_launch.turns = cf_number_of(cf_limit4) % 1024;
     cf_launch.bytes =
         cf_plus(cf_times(4,
-        cf_times(cf_number_of(cf_limit1), cf_times(cf_number_of(cf_limit3), cf_number_of(cf_limit0)))),
+        cf_times(cf_number_of(cf_limit1), cf_times(cf_number_of(cf_limit4), cf_number_of(cf_limit0)))),
         cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit1), cf_number_of(cf_limit0))),
         cf_times(4, cf_times(cf_number_of(cf_limit1), cf_number_of(cf_limit0)))));
     cf_launch.is_cut = 0;
@@ -296,16 +297,16 @@ static inline cf_count reductions_1_tile_cost(int cf_number, const cf_machine *m
   case 5: /* T1 = 1, U1 = 1, D = 256, S = 4096, M = 4 */
     if (!(512 <= cf_amount(machine->shared_words_per_block) && 256 <= cf_amount(machine->threads_per_block)
         && 41 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit1) != CF_UNDEFINED
-        && cf_limit(cf_limit3) != CF_UNDEFINED && cf_limit(cf_limit0) != CF_UNDEFINED
+        && cf_limit(cf_limit4) != CF_UNDEFINED && cf_limit(cf_limit0) != CF_UNDEFINED
         && cf_le(cf_mul(i_steps, j_steps), 2147418112) == 1 && cf_le(0, j_steps) == 1)) return CF_SATURATED;
     cf_work_of += 4;
     cf_launch.blocks = cf_times(cf_tiles(cf_limit1, 0, 1), cf_number_of(cf_limit0));
-    cf_launch.steps = cf_number_of(cf_limit3) / 256;
-    cf_launch.parts = (cf_count)(cf_number_of(cf_limit3) % 256 != 0);
-    cf_launch.turns = cf_number_of(cf_limit3) % 256;
+    cf_launch.steps = cf_number_of(cf_limit4) / 256;
+    cf_launch.parts = (cf_count)(cf_number_of(cf_limit4) % 256 != 0);
+    cf_launch.turns = cf_number_of(cf_limit4) % 256;
     cf_launch.bytes =
         cf_plus(cf_times(4,
-        cf_times(cf_number_of(cf_limit1), cf_times(cf_number_of(cf_limit3), cf_number_of(cf_limit0)))),
+        cf_times(cf_number_of(cf_limit1), cf_times(cf_number_of(cf_limit4), cf_number_of(cf_limit0)))),
         cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit1), cf_number_of(cf_limit0))),
         cf_times(4, cf_times(cf_number_of(cf_limit1), cf_number_of(cf_limit0)))));
     cf_launch.is_cut = 0;
@@ -313,16 +314,16 @@ static inline cf_count reductions_1_tile_cost(int cf_number, const cf_machine *m
   case 6: /* T1 = 4, U1 = 1, D = 128, S = 2048, M = 3 */
     if (!(1024 <= cf_amount(machine->shared_words_per_block) && 512 <= cf_amount(machine->threads_per_block)
         && 41 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit1) != CF_UNDEFINED
-        && cf_limit(cf_limit3) != CF_UNDEFINED && cf_limit(cf_limit0) != CF_UNDEFINED
+        && cf_limit(cf_limit4) != CF_UNDEFINED && cf_limit(cf_limit0) != CF_UNDEFINED
         && cf_le(cf_mul(i_steps, j_steps), 2147418112) == 1 && cf_le(0, j_steps) == 1)) return CF_SATURATED;
     cf_work_of += 5;
     cf_launch.blocks = cf_times(cf_tiles(cf_limit1, 0, 4), cf_number_of(cf_limit0));
-    cf_launch.steps = cf_number_of(cf_limit3) / 128;
-    cf_launch.parts = (cf_count)(cf_number_of(cf_limit3) % 128 != 0);
-    cf_launch.turns = cf_number_of(cf_limit3) % 128;
+    cf_launch.steps = cf_number_of(cf_limit4) / 128;
+    cf_launch.parts = (cf_count)(cf_number_of(cf_limit4) % 128 != 0);
+    cf_launch.turns = cf_number_of(cf_limit4) % 128;
     cf_launch.bytes =
         cf_plus(cf_times(4,
-        cf_times(cf_number_of(cf_limit1), cf_times(cf_number_of(cf_limit3), cf_number_of(cf_limit0)))),
+        cf_times(cf_number_of(cf_limit1), cf_times(cf_number_of(cf_limit4), cf_number_of(cf_limit0)))),
         cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit1), cf_number_of(cf_limit0))),
         cf_times(4, cf_times(cf_number_of(cf_limit1), cf_number_of(cf_limit0)))));
     cf_launch.is_cut = cf_limit1 % 4 != 0;
@@ -330,16 +331,16 @@ static inline cf_count reductions_1_tile_cost(int cf_number, const cf_machine *m
   case 7: /* T1 = 8, U1 = 1, D = 32, S = 512, M = 6 */
     if (!(512 <= cf_amount(machine->shared_words_per_block) && 256 <= cf_amount(machine->threads_per_block)
         && 41 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit1) != CF_UNDEFINED
-        && cf_limit(cf_limit3) != CF_UNDEFINED && cf_limit(cf_limit0) != CF_UNDEFINED
+        && cf_limit(cf_limit4) != CF_UNDEFINED && cf_limit(cf_limit0) != CF_UNDEFINED
         && cf_le(cf_mul(i_steps, j_steps), 2147418112) == 1 && cf_le(0, j_steps) == 1)) return CF_SATURATED;
     cf_work_of += 6;
     cf_launch.blocks = cf_times(cf_tiles(cf_limit1, 0, 8), cf_number_of(cf_limit0));
-    cf_launch.steps = cf_number_of(cf_limit3) / 32;
-    cf_launch.parts = (cf_count)(cf_number_of(cf_limit3) % 32 != 0);
-    cf_launch.turns = cf_number_of(cf_limit3) % 32;
+    cf_launch.steps = cf_number_of(cf_limit4) / 32;
+    cf_launch.parts = (cf_count)(cf_number_of(cf_limit4) % 32 != 0);
+    cf_launch.turns = cf_number_of(cf_limit4) % 32;
     cf_launch.bytes =
         cf_plus(cf_times(4,
-        cf_times(cf_number_of(cf_limit1), cf_times(cf_number_of(cf_limit3), cf_number_of(cf_limit0)))),
+        cf_times(cf_number_of(cf_limit1), cf_times(cf_number_of(cf_limit4), cf_number_of(cf_limit0)))),
         cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit1), cf_number_of(cf_limit0))),
         cf_times(4, cf_times(cf_number_of(cf_limit1), cf_number_of(cf_limit0)))));
     cf_launch.is_cut = cf_limit1 % 8 != 0;
