@@ -15,7 +15,7 @@ from comprehensive.kernel_ir.axes import axis_extents
 from comprehensive.kernel_ir.c_expr import c_comment, mentions, polynomial, wide
 from comprehensive.kernel_ir.kernel import Kernel
 from comprehensive.machine.parameters import WARP_THREADS
-from comprehensive.machine.sites import Access, Sites
+from comprehensive.machine.sites import UNKNOWN, Access, Sites
 from comprehensive.metafork.ast import Expr, ScalarType
 from comprehensive.metafork.printer import print_expr
 from comprehensive.plan.interface import Argument
@@ -164,7 +164,8 @@ def _slots(kernel: Kernel, types: dict[str, ScalarType]) -> str:
 
 
 def _array(access: Access, pointers: Sequence[str]) -> str:
-    name = pointers[access.array] if access.array < len(pointers) else "shared memory"
+    others = "an array of each thread" if access.array == UNKNOWN else "shared memory"
+    name = pointers[access.array] if 0 <= access.array < len(pointers) else others
     return c_comment(f"{name}, {'written' if access.stores else 'read'}")
 
 

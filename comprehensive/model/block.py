@@ -44,6 +44,7 @@ from comprehensive.kernel_ir.kernel import (
     VectorStore,
 )
 from comprehensive.loops.access import names_read
+from comprehensive.machine.parameters import WORD_BYTES
 from comprehensive.machine.work import Work
 from comprehensive.metafork.ast import (
     Assign,
@@ -250,7 +251,7 @@ class Walk:
     def _vectors(self, statement: Vectors, times: float) -> None:
         apart, together = self._number(statement.apart), self._number(statement.together)
         begin = self._value(statement.source.subscripts[0], times)
-        array, (*places, column) = self._register(statement.registers)
+        array, (*places, column) = self._register(statement.registers, times)
         for first in range(0, self._number(statement.count), together):
             place = self._moved(begin, first // VECTOR * apart + first % VECTOR, times)
             found = self._access(statement.source, place, together, times)
@@ -280,7 +281,9 @@ class Walk:
         if self._expressions.is_memory(target.array):
             self._access(target, self._value(target.subscripts[0], times), 1, times, stores=True)
         else:
-            self.registers[self._register(target)] = value if isinstance(value, Data) else LOADED
+            self.registers[self._register(target, 0 if operator else times)] = (
+                value if isinstance(value, Data) else LOADED
+            )
 
     def _set(self, name: str, value: Value, old: Value) -> None:
         self.values[name] = value if self._active is None else merged(self._active, value, old)
@@ -396,8 +399,9 @@ class Walk:
     def _value(self, expression: Expr, times: float) -> Value:
         return self._expressions.of(expression)(self, times)
 
-    def _register(self, reference: Index) -> Element:
-        return self._expressions.element(reference)(self)
+    def _register(self, reference: Index, times: float) -> Element:
+        """The element of a local array that is stored; where ``times`` are 0, it has been read before."""
+        return self._expressions.element(reference)(self, times, True)
 
     def _number(self, expression: Expr) -> int:
         value = self._value(expression, 0)
@@ -415,6 +419,12 @@ class Walk:
         return self._arithmetic.called(function, values, times, self._active)
 
     # --- memory
+
+    def own(self, times: float, *, stores: bool) -> None:
+        """Count an access of an array of each thread, of which data decides the element: it is no register, but in the
+        first-level cache, as far away as shared memory."""
+        if times:
+            self.tally.of_shared(None, WORD_BYTES, times, self._active, stores=stores)
 
     def load(self, reference: Index, place: Value, times: float) -> Data:
         """Count a load of an element of memory and return what it is."""

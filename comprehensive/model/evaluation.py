@@ -74,12 +74,18 @@ class Threads(Protocol):
         """Count a function and return what it is."""
         ...
 
+    def own(self, times: float, *, stores: bool) -> None:
+        """Count an access of an array that each thread has for itself, of which data decides the element."""
+        ...
+
     def ways(self, held: Value) -> Iterator[tuple[Mask | None, bool]]:
         """The two ways of a condition with this value, for the threads that go them."""
         ...
 
 
 Evaluate: TypeAlias = Callable[[Threads, float], Value]
+FindElement: TypeAlias = Callable[[Threads, float, bool], Element]
+"""The element that a reference to a local array is, to store it or else to read it."""
 Combine: TypeAlias = Callable[[Threads, Value, Value, float], Value]
 """An operator: it makes one value of two."""
 
@@ -90,8 +96,8 @@ class Expressions(Struct, frozen=True, dict=True):
     kernel: Kernel
     _made: dict[int, tuple[Expr, Evaluate]] = field(default_factory=dict[int, "tuple[Expr, Evaluate]"])
     """The functions by the identity of the expression, which is kept so that no other one gets it."""
-    _elements: dict[int, tuple[Index, Callable[[Threads], Element]]] = field(
-        default_factory=dict[int, "tuple[Index, Callable[[Threads], Element]]"]
+    _elements: dict[int, tuple[Index, FindElement]] = field(
+        default_factory=dict[int, "tuple[Index, FindElement]"]
     )
     _alike: dict[int, tuple[For[KernelStmt], bool]] = field(
         default_factory=dict[int, "tuple[For[KernelStmt], bool]"]
@@ -151,15 +157,17 @@ class Expressions(Struct, frozen=True, dict=True):
 
         return combined
 
-    def element(self, reference: Index) -> Callable[[Threads], Element]:
+    def element(self, reference: Index) -> FindElement:
         """Return what tells the element of a local array, as far as it is the same for all threads."""
         known = self._elements.get(id(reference))
         if known is not None:
             return known[1]
         array, subscripts = reference.array, tuple(map(self.of, reference.subscripts))
 
-        def found(threads: Threads) -> Element:
-            places = (subscript(threads, 0) for subscript in subscripts)
+        def found(threads: Threads, times: float, stores: bool) -> Element:
+            places = [subscript(threads, times) for subscript in subscripts]
+            if any([isinstance(place, Data) for place in places]):
+                threads.own(times, stores=stores)
             return array, tuple([place if isinstance(place, int) else -1 for place in places])
 
         self._elements[id(reference)] = (reference, found)
@@ -178,7 +186,7 @@ class Expressions(Struct, frozen=True, dict=True):
                 return lambda threads, times: threads.load(expression, place(threads, times), times)
             case Index():
                 element = self.element(expression)
-                return lambda threads, _: threads.registers.get(element(threads), LOADED)
+                return lambda threads, times: threads.registers.get(element(threads, times, False), LOADED)
             case FloatLiteral():
                 return _constant(LOADED)
             case Unary():

@@ -12,7 +12,7 @@ from comprehensive.loops.access import names_read
 from comprehensive.loops.fold import fold
 from comprehensive.loops.integers import ONE, ZERO, Ring
 from comprehensive.loops.ir import AXES
-from comprehensive.metafork.ast import Binary, Expr, IntLiteral, Name
+from comprehensive.metafork.ast import Binary, Expr, IntLiteral, Name, Unary
 from comprehensive.metafork.rewrite import substitute
 from comprehensive.metafork.terms import plus
 from comprehensive.plan.profile import number_name
@@ -78,6 +78,17 @@ class Numbers:
         """Return the origin of a walk, as far as references of one walk differ: without thread, block and turns."""
         names = {name: ZERO for name in names_read(subscript) if "." in name or "@" in name}
         return substitute(subscript, names)
+
+    def turns(self, relation: str, start: Expr, bound: Expr, step: Expr) -> Expr:
+        """The turns of a loop that counts from one number to another one in equal steps."""
+        apart, size = Binary("-", bound, start), step
+        if relation in (">", ">="):
+            apart, size = Binary("-", start, bound), Unary("-", step)
+        if relation in ("<=", ">="):
+            apart = Binary("+", apart, ONE)
+        if fold(size) == ONE:
+            return fold(self.simple(apart))
+        return Binary("/", self.simple(Binary("+", apart, Binary("-", size, ONE))), size)
 
     def simple(self, expr: Expr) -> Expr:
         """The expression with equal terms added up."""

@@ -91,7 +91,9 @@ class _Open(Struct):
     context: int
     number: int
     depth: int = 0
-    stores: bool = False
+    read: set[str] = set()
+    stored: set[str] = set()
+    """The arrays in global memory that it reads, and those that it stores to."""
 
 
 class _Walk:
@@ -107,6 +109,8 @@ class _Walk:
         self.assumed: list[Span] = []
         self.arrays = {p.name: place for place, p in enumerate(p for p in kernel.parameters if p.pointer)}
         self.shared: set[str] = set()
+        self.own: dict[str, ScalarType] = {}
+        """The types of arrays that each thread has for itself."""
         self.wide = ScalarType.DOUBLE in self.types.values()
         types = {s.name: s.type for s in nest.scalars}
         self.block = axis_extents(kernel.block, types)
@@ -172,7 +176,7 @@ class _Walk:
 
     def _closed(self, *, barrier: bool = False, is_round: bool = False) -> None:
         opened = self.region
-        rounds = ROUND if is_round and not opened.stores else 1
+        rounds = ROUND if is_round and opened.read.isdisjoint(opened.stored) else 1
         depth = -(-opened.depth // rounds)  # turns of a round overlap
         self.regions[opened.number] = Region(opened.context, rounds, depth, int(barrier))
 
@@ -186,8 +190,10 @@ class _Walk:
     def statements(self, body: Sequence[KernelStmt], context: int, environment: dict[str, Value]) -> None:
         for statement in body:
             match statement:
-                case Declare(dims=(), initial=None) | Declare(dims=(_, *_)):
+                case Declare(dims=(), initial=None):
                     environment[statement.name] = LOADED
+                case Declare(dims=(_, *_)):
+                    self.own[statement.name] = statement.type
                 case Declare() if statement.name in self.places:
                     environment[statement.name] = self.places[statement.name]
                 case Declare():
@@ -231,6 +237,9 @@ class _Walk:
             self._updated(operator, (target, old), (statement.value, value), context)
         if target.array in self.arrays:
             self._access(target, context, environment, stores=True)
+            self.region.read |= {target.array} if statement.atomic else set()
+        elif not operator or statement.atomic:
+            self._own(target, context, environment, stores=True)
 
     def _updated(self, operator: str, old: _Operand, value: _Operand, context: int) -> Value:
         if not operator:
@@ -275,7 +284,7 @@ class _Walk:
             turns: Expr = IntLiteral(TURNS_OF_DATA)
         else:
             begin = self.numbers.middle(substitute(start, first))
-            turns = self._turns(loop.relation, begin, self.numbers.middle(bound), step)
+            turns = self.numbers.turns(loop.relation, begin, self.numbers.middle(bound), step)
         inside = self._turning(turns, context)
         within = dict(environment)
         self._unknown(loop.body, within)
@@ -329,16 +338,6 @@ class _Walk:
         self._end_region(context, environment)
         self._unknown(loop.body, environment)
 
-    def _turns(self, relation: str, start: Expr, bound: Expr, step: Expr) -> Expr:
-        apart, size = Binary("-", bound, start), step
-        if relation in (">", ">="):
-            apart, size = Binary("-", start, bound), Unary("-", step)
-        if relation in ("<=", ">="):
-            apart = Binary("+", apart, ONE)
-        if fold(size) == ONE:
-            return fold(self.numbers.simple(apart))
-        return Binary("/", self.numbers.simple(Binary("+", apart, Binary("-", size, ONE))), size)
-
     def _taking_part(self, start: Expr, bound: Expr, step: Expr) -> tuple[int, int, int]:
         """Return the threads that take part along each axis, where threads share turns.
 
@@ -388,7 +387,7 @@ class _Walk:
                 return substitute(expr, self.constants) if is_number else LOADED
             case Index():
                 if expr.array not in self.arrays:
-                    return LOADED
+                    return self._own(expr, context, environment)
                 self._access(expr, context, environment)
                 is_integer = self.types[expr.array].is_integer
                 return looked_up(self._index(expr.subscripts[0], environment)) if is_integer else LOADED
@@ -445,46 +444,48 @@ class _Walk:
         array = reference.array
         subscript = self._index(reference.subscripts[0], environment)
         is_shared = array in self.shared
-        loops: list[tuple[int, str]] = []
-        around = context
-        while around > 0:
-            if around in self.loops:
-                loops.append((around, self.loops[around][0]))
-            around = self.contexts[around].parent
-        del loops[MOST_LOOPS:]
         if isinstance(subscript, Data):
-            for s in reference.subscripts:
-                self._value(s, context, environment)
+            self._value(reference.subscripts[0], context, environment)
         place = None if is_shared and isinstance(subscript, Data) else taken_for(subscript)
-        if place is None:
-            threads, steps = (UNKNOWN,) * 3, tuple((c, 0) for c, _ in loops)
-            grid, origin = (UNKNOWN,) * 3, 0
-        else:
-            threads = self.numbers.three("threadIdx", place)
-            steps = tuple((c, self.numbers.distance(place, turn)) for c, turn in loops)
-            grid = (0, 0, 0) if is_shared else self.numbers.three("blockIdx", place)
-            origin = (
-                0 if is_shared else self.numbers.position(self.numbers.simple(self.numbers.origin(place)))
-            )
-        found = Access(
-            context,
-            self.region.number,
-            self.arrays[array],
-            self.types[array].size_bytes,
-            stores,
-            is_shared,
-            (threads[0], threads[1], threads[2]),
-            self.extents,
-            steps,
-            (grid[0], grid[1], grid[2]),
-            (origin,),
-        )
+        found = self._walk(context, place, array, stores=stores, is_shared=is_shared)
         key = (self.region.number, array, stores, place)
         if key in self.seen and place is not None:
             return  # the compiler reads an element once
         self.seen[key] = len(self.accesses)
-        self.region.stores |= stores and not is_shared
+        if not is_shared:
+            (self.region.stored if stores else self.region.read).add(array)
         self.accesses.append(found)
+
+    def _own(
+        self, reference: Index, context: int, environment: Mapping[str, Value], *, stores: bool = False
+    ) -> Data:
+        """An element of an array of the thread: a register, or where data decides which one, as far away as shared
+        memory is, since the first-level cache has it, with those of neighbouring threads beside each other."""
+        places = [self._value(s, context, environment) for s in reference.subscripts]
+        if reference.array in self.own and any(isinstance(place, Data) for place in places):
+            place = Name("threadIdx.x")
+            self.accesses.append(self._walk(context, place, reference.array, stores=stores, is_shared=True))
+        return LOADED
+
+    def _walk(self, context: int, place: Expr | None, array: str, *, stores: bool, is_shared: bool) -> Access:
+        """An access at a place, which is None where data decides; of an array that is no shared memory if global."""
+        numbers, loops, around = self.numbers, list[int](), context
+        while around > 0 and len(loops) < MOST_LOOPS:
+            loops += [around] if around in self.loops else []
+            around = self.contexts[around].parent
+        threads = grid = (UNKNOWN, UNKNOWN, UNKNOWN)
+        steps, origin = tuple((loop, 0) for loop in loops), 0
+        if place is not None:
+            threads = numbers.three("threadIdx", place)
+            steps = tuple((loop, numbers.distance(place, self.loops[loop][0])) for loop in loops)
+            grid = (0, 0, 0) if is_shared else numbers.three("blockIdx", place)
+            origin = 0 if is_shared else numbers.position(numbers.simple(numbers.origin(place)))
+        region, number = self.region.number, self.arrays.get(array, UNKNOWN)
+        bytes_ = {**self.types, **self.own}[array].size_bytes
+        taking = self.extents
+        return Access(
+            context, region, number, bytes_, stores, is_shared, threads, taking, steps, grid, (origin,)
+        )
 
 
 def _together(accesses: Sequence[Access]) -> list[Access]:

@@ -37,7 +37,7 @@ from comprehensive.loops.access import names_read
 from comprehensive.loops.interpreter import UndefinedBehaviour, scalar_values
 from comprehensive.loops.ir import Nest, Role
 from comprehensive.machine.parameters import WARP_THREADS
-from comprehensive.machine.sites import Sites
+from comprehensive.machine.sites import UNKNOWN, Access, Sites
 from comprehensive.metafork.ast import (
     Assign,
     Binary,
@@ -271,7 +271,7 @@ class Table:
         names = [*(p.name for p in case.kernel.parameters if p.pointer), *tiles]
         block = tuple(reversed(case.launch.block))
         found: Accesses = Counter()
-        for access in self.sites.accesses:
+        for access in of_memory(self.sites):
             threads = prod(
                 max(1, min(n, self.numbers[e])) for n, e in zip(block, access.extents, strict=True)
             )
@@ -287,6 +287,11 @@ class Table:
     def instructions(self) -> int:
         """The instructions of a thread that compute doubles."""
         return sum(runs * c.wide for runs, c in zip(self.runs, self.sites.contexts, strict=True))
+
+
+def of_memory(sites: Sites) -> list[Access]:
+    """The accesses of global and shared memory, without those of arrays that threads have for themselves."""
+    return [access for access in sites.accesses if access.array != UNKNOWN]
 
 
 def in_doubles(case: Case) -> Case:
@@ -369,7 +374,7 @@ def agree(name: str) -> Counter[str]:
         assert table.barriers == walk.tally.barriers, where
         if work is None or any(access.count is None for access in work.accesses):
             continue
-        repeats = sum(len(a.origins) for a in table.sites.accesses) < len(work.accesses)
+        repeats = sum(len(a.origins) for a in of_memory(table.sites)) < len(work.accesses)
         in_table = table.accesses(case)
         for key, count in in_walk.items():
             assert repeats or in_table[key] >= count, (where, key)

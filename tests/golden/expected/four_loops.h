@@ -168,7 +168,7 @@ static inline cf_count permute_leaf_cost(int leaf, const cf_machine *machine, in
   case 1: {
     static const cf_context cf_contexts[] =
         { { -1, 1, 0, 12, 0 }, { 0, 8, 1, 13, 0 }, { 1, 14, 1, 1, 0 }, { 2, 1, 1, 1, 0 }, { 3, 16, 1, 1, 0 } };
-    static const cf_region cf_regions[] = { { 0, 1, 0, 1 }, { 2, 1, 0, 0 }, { 0, 1, 0, 1 } };
+    static const cf_region cf_regions[] = { { 0, 1, 0, 1 }, { 2, 4, 0, 0 }, { 0, 1, 0, 1 } };
     static const cf_access cf_accesses[] = {
       { 0, 0, 0, 4, 0, 0, { 1, 9, 10 }, { 7, 1, 8 }, { 7, 9, 11 }, 0, 0, 0, 1 }, /* x, read */
       { 0, 0, 2, 4, 1, 1, { 1, 1, 13 }, { 7, 1, 8 }, { 0, 0, 0 }, 0, 0, 2, 1 }, /* shared memory, written */

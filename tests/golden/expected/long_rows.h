@@ -149,7 +149,7 @@ static inline cf_count long_rows_leaf_cost(int leaf, const cf_machine *machine, 
         { 9, 7, 1, 1, 0 } };
     static const cf_region cf_regions[] =
         { { 3, 4, 0, 0 }, { 0, 1, 0, 1 }, { 5, 4, 1, 0 }, { 0, 1, 32, 0 }, { 7, 4, 1, 0 }, { 0, 1, 0, 1 },
-        { 10, 1, 0, 0 } };
+        { 10, 4, 0, 0 } };
     static const cf_access cf_accesses[] = {
       { 3, 0, 0, 4, 0, 0, { 1, 0, 0 }, { 9, 1, 1 }, { 11, 0, 0 }, 0, 3, 0, 1 }, /* x, read */
       { 3, 0, 3, 4, 1, 1, { 1, 0, 0 }, { 9, 1, 1 }, { 0, 0, 0 }, 6, 3, 0, 1 }, /* shared memory, written */
@@ -185,7 +185,7 @@ static inline cf_count long_rows_leaf_cost(int leaf, const cf_machine *machine, 
   case 1: {
     static const cf_context cf_contexts[] =
         { { -1, 1, 0, 66, 0 }, { 0, 5, 1, 13, 0 }, { 1, 7, 1, 3, 0 }, { 0, 5, 1, 13, 0 }, { 3, 7, 1, 3, 0 } };
-    static const cf_region cf_regions[] = { { 2, 4, 1, 0 }, { 0, 1, 32, 0 }, { 4, 1, 2, 0 } };
+    static const cf_region cf_regions[] = { { 2, 4, 1, 0 }, { 0, 1, 32, 0 }, { 4, 4, 1, 0 } };
     static const cf_access cf_accesses[] = {
       { 2, 0, 0, 4, 0, 0, { 7, 0, 0 }, { 4, 1, 1 }, { 10, 0, 0 }, 0, 2, 0, 1 }, /* x, read */
       { 0, 1, 1, 4, 0, 0, { 1, 0, 0 }, { 4, 1, 1 }, { 4, 0, 0 }, 4, 0, 0, 1 }, /* gain, read */

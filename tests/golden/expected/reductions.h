@@ -741,7 +741,7 @@ static inline cf_count reductions_3_leaf_cost(int leaf, const cf_machine *machin
   switch (leaf) {
   case 0: {
     static const cf_context cf_contexts[] = { { -1, 1, 0, 12, 0 }, { 0, 5, 1, 2, 0 } };
-    static const cf_region cf_regions[] = { { 1, 1, 1, 0 }, { 0, 1, 0, 0 } };
+    static const cf_region cf_regions[] = { { 1, 4, 1, 0 }, { 0, 1, 0, 0 } };
     static const cf_access cf_accesses[] = {
       { 1, 0, 0, 4, 0, 0, { 7, 0, 0 }, { 4, 1, 1 }, { 9, 0, 0 }, 0, 1, 0, 1 }, /* k, read */
       { 1, 0, 1, 4, 1, 0, { 7, 0, 0 }, { 4, 1, 1 }, { 9, 0, 0 }, 0, 1, 0, 1 }, /* y, written */

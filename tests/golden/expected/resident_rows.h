@@ -161,7 +161,7 @@ static inline cf_count softmax_leaf_cost(int leaf, const cf_machine *machine, in
         { 0, 4, 1, 13, 0 }, { 10, 9, 1, 1, 0 } };
     static const cf_region cf_regions[] =
         { { 1, 4, 0, 0 }, { 4, 4, 0, 0 }, { 6, 4, 0, 0 }, { 0, 1, 0, 1 }, { 0, 1, 0, 0 }, { 7, 4, 1, 0 },
-        { 8, 4, 3, 0 }, { 9, 4, 3, 0 }, { 0, 1, 0, 1 }, { 11, 1, 0, 0 } };
+        { 8, 4, 3, 0 }, { 9, 4, 3, 0 }, { 0, 1, 0, 1 }, { 11, 4, 0, 0 } };
     static const cf_access cf_accesses[] = {
       { 2, 0, 0, 4, 0, 0, { 1, 0, 0 }, { 1, 1, 1 }, { 8, 0, 0 }, 0, 2, 0, 1 }, /* a, read */
       { 2, 0, 2, 4, 1, 1, { 1, 0, 0 }, { 1, 1, 1 }, { 0, 0, 0 }, 4, 2, 0, 1 }, /* shared memory, written */

@@ -142,7 +142,7 @@ static inline cf_count strided_leaf_cost(int leaf, const cf_machine *machine, in
   switch (leaf) {
   case 0: {
     static const cf_context cf_contexts[] = { { -1, 1, 0, 12, 0 }, { 0, 5, 1, 2, 0 } };
-    static const cf_region cf_regions[] = { { 1, 1, 1, 0 } };
+    static const cf_region cf_regions[] = { { 1, 4, 1, 0 } };
     static const cf_access cf_accesses[] = {
       { 1, 0, 0, 4, 0, 0, { 1, 0, 0 }, { 4, 1, 1 }, { 7, 0, 0 }, 0, 1, 0, 1 }, /* x, read */
       { 1, 0, 1, 4, 1, 0, { 1, 0, 0 }, { 4, 1, 1 }, { 7, 0, 0 }, 0, 1, 0, 1 }, /* y, written */

@@ -177,7 +177,7 @@ static inline cf_count transpose_leaf_cost(int leaf, const cf_machine *machine, 
   case 0: {
     static const cf_context cf_contexts[] =
         { { -1, 1, 0, 24, 0 }, { 0, 8, 1, 1, 0 }, { 0, 14, 1, 13, 0 }, { 2, 16, 1, 1, 0 } };
-    static const cf_region cf_regions[] = { { 1, 4, 0, 0 }, { 0, 1, 0, 1 }, { 3, 1, 0, 0 }, { 0, 1, 0, 1 } };
+    static const cf_region cf_regions[] = { { 1, 4, 0, 0 }, { 0, 1, 0, 1 }, { 3, 4, 0, 0 }, { 0, 1, 0, 1 } };
     static const cf_access cf_accesses[] = {
       { 1, 0, 0, 4, 0, 0, { 1, 10, 0 }, { 6, 7, 1 }, { 11, 12, 0 }, 0, 1, 0, 1 }, /* a, read */
       { 1, 0, 2, 4, 1, 1, { 7, 1, 0 }, { 6, 7, 1 }, { 0, 0, 0 }, 2, 1, 0, 1 }, /* shared memory, written */
@@ -215,7 +215,7 @@ static inline cf_count transpose_leaf_cost(int leaf, const cf_machine *machine, 
   case 1:
   case 2: {
     static const cf_context cf_contexts[] = { { -1, 1, 0, 12, 0 }, { 0, 10, 1, 13, 0 }, { 1, 12, 1, 1, 0 } };
-    static const cf_region cf_regions[] = { { 0, 1, 0, 1 }, { 2, 1, 0, 0 }, { 0, 1, 0, 1 } };
+    static const cf_region cf_regions[] = { { 0, 1, 0, 1 }, { 2, 4, 0, 0 }, { 0, 1, 0, 1 } };
     static const cf_access cf_accesses[] = {
       { 0, 0, 0, 4, 0, 0, { 1, 8, 0 }, { 6, 7, 1 }, { 6, 9, 0 }, 0, 0, 0, 1 }, /* a, read */
       { 0, 0, 2, 4, 1, 1, { 7, 1, 0 }, { 6, 7, 1 }, { 0, 0, 0 }, 0, 0, 0, 1 }, /* shared memory, written */
