@@ -74,23 +74,23 @@ def has_unrolled_loop(body: tuple[KernelStmt, ...]) -> bool:
 def tile_registers(nest: Nest, tile: RegisterTile) -> Evaluation:
     """The model for kernels over register tiles: a register for each point of a thread, and what points share.
 
-    What they share is in registers twice, for two steps, at two places each; elements of 16 bits share a register.
-    The launch bounds of an instance make the compiler keep to what its block can have, so that this is for ranking.
+    What they share is in registers twice, for two steps, at two places each; elements of 16 bits and bytes share a
+    register.  The launch bounds of an instance make the compiler keep to what its block can have, so that this is for ranking.
     """
     each = [Polynomial.symbol(c.each) for c in tile.coordinates]
     shared = sum_of(each) if len(each) > 1 else Polynomial.constant(0)
-    return Evaluation(product_of(each) + (2 if _reads_halves(nest, tile) else 4) * shared + 40, "model")
+    return Evaluation(product_of(each) + (2 if _reads_narrow(nest, tile) else 4) * shared + 40, "model")
 
 
-def _reads_halves(nest: Nest, tile: RegisterTile) -> bool:
-    """Whether all data that loops of a point read and do not assign is ``half`` or ``bfloat16``, and some is."""
+def _reads_narrow(nest: Nest, tile: RegisterTile) -> bool:
+    """Whether all data that loops of a point read and do not assign is of 16 bits or bytes, and some is."""
     every = (s for body in tile.bodies for s in statements_in(body))
     inside = tuple(s for loop in every if isinstance(loop, For) for s in loop.body)
     targets = (s.target for s in statements_in(inside) if isinstance(s, Assign))
     assigned = {target.array for target in targets if isinstance(target, Index)}
     read = {e.array for x in expressions_in(inside) for e in subexpressions(x) if isinstance(e, Index)}
     types = [a.type for a in nest.arrays if a.name in read - assigned]
-    return bool(types) and all(type.is_storage for type in types)
+    return bool(types) and all(type.is_storage or type.size_bytes == 1 for type in types)
 
 
 @dataclass(frozen=True, slots=True)

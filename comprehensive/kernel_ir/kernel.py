@@ -32,6 +32,7 @@ WIDTH = "cf_width"
 CONTRACTS = "cf_contracts"
 """A function of kernels with tensor cores: whether ``a * b + c`` is one multiply-add in them, as those compute it."""
 MULTIPLIES_HALVES = "cf_multiplies_halves"
+MULTIPLIES_BYTES = "cf_multiplies_bytes"
 """A function of kernels: whether the device has the tensor cores for elements of 16 bits that they are written for."""
 OPAQUE = "cf_opaque"
 """A function of kernels that returns its argument, which the compiler then takes for something new."""
@@ -255,7 +256,8 @@ class LoadMatrices(OfTiles, OwnCall, Struct, frozen=True):
 
     Thread ``l`` of a warp says with ``source`` where row ``l % 8`` of matrix ``l / 8`` begins.  ``registers`` are
     four numbers of 32 bits, and number ``m`` of thread (g, q) has the elements ``2*q`` and ``2*q + 1`` of row ``g``
-    of matrix ``m``; where ``turned``, those of column ``g`` (PTX ISA, ``ldmatrix.sync.m8n8.x4``).
+    of matrix ``m``; where ``turned``, those of column ``g`` (PTX ISA, ``ldmatrix.sync.m8n8.x4``).  Of elements of a
+    byte each of 16 bits is two that are neighbours in a row, so that a matrix has 16 columns and is not turned.
     """
 
     registers: Index
@@ -273,6 +275,7 @@ class MultiplyAdd(OfTiles, OwnCall, Struct, frozen=True):
     ``.f64``).  Of elements of 16 bits they are sixteen: ``left[i]`` and ``right[j]`` are as :class:`LoadMatrices`
     leaves them, of 16 rows or columns each.  Matrix ``m`` of the left operand has the rows from ``8*(m%2)`` and the
     steps from ``8*(m/2)`` on, that of the right one the columns from ``8*(m/2)`` and the steps from ``8*(m%2)`` on.
+    Of bytes all numbers of steps are twice as many.
     """
 
     type: ScalarType

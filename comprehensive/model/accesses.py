@@ -33,8 +33,8 @@ Elements: TypeAlias = tuple[str, bytes]
 VECTOR_BYTES = 16
 MMA_SUMS = 16 * 8
 """The sums to which an instruction of tensor cores adds."""
-MMA_STEPS = {8: 8, 2: 16}
-"""The steps that it does, by the bytes of the elements that it multiplies."""
+MMA_STEPS = {8: 8, 2: 16, 1: 16}
+"""The steps that it does, by the bytes of the elements that it multiplies; of bytes 32, in the time of 16 halves."""
 COPYING = 10
 """The instructions of a copy to shared memory element by element, whose bounds are looked at each time."""
 COPYING_NARROW = 20

@@ -21,6 +21,7 @@ from comprehensive.kernel_ir.kernel import (
     BLOCK_FIRST,
     BLOCK_STEPS,
     CONTRACTS,
+    MULTIPLIES_BYTES,
     MULTIPLIES_HALVES,
     OPAQUE,
     Kernel,
@@ -249,7 +250,7 @@ class Expressions(Struct, frozen=True, dict=True):
 
     def _call(self, expression: Call) -> Evaluate:
         function, arguments = expression.function, tuple(map(self.of, expression.arguments))
-        if function in (CONTRACTS, MULTIPLIES_HALVES):
+        if function in (CONTRACTS, MULTIPLIES_HALVES, MULTIPLIES_BYTES):
             return _constant(1)  # by default it does, and it is chosen where there are such cores
         if function in (OPAQUE, BLOCK_STEPS):  # a block is taken to do all steps
             return arguments[0]

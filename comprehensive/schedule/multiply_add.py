@@ -6,7 +6,7 @@ In: the points of a tile, and the types of sums and elements.  Out: the tile of 
     sum += 2 * a[y0][k] * b[k][y1];  "a step multiplies something else than two elements ..."
 
 Where tensor cores compute such steps with the same bits, and where they do not, say the recipes that use them
-(`recipes/tensor_core_product.py`, `recipes/mixed_precision_product.py`).
+(`recipes/tensor_core_product.py`, `recipes/mixed_precision_product.py`, `recipes/byte_product.py`).
 """
 
 from __future__ import annotations
@@ -87,7 +87,9 @@ class _Step(Struct, frozen=True):
             if self.nest.array(factor.array).type is not self.element:
                 return f"the elements of '{called[factor.array]}' are not of type '{self.element.value}'"
             piece = self.pieces[factor.array]
-            if piece.columns.downward and self.element.size_bytes == 2:
+            if self.element.size_bytes == 1 and piece.columns.variable != self.loop.iterator:
+                return f"the steps of '{called[factor.array]}' do not lie side by side, as matrices of bytes have them"
+            if piece.columns.downward and self.element.size_bytes <= 2:
                 return f"'{called[factor.array]}' is read downwards, and matrices of it are loaded upwards"
             found |= {piece.rows.variable, piece.columns.variable} - {None, self.loop.iterator}
         if found != {c.name for c in self.tile.coordinates}:

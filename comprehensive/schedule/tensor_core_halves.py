@@ -42,6 +42,8 @@ class HalvesLayout(TensorCoreLayout):
     padding: ClassVar[int] = 8
     multiples: ClassVar[tuple[int, int]] = (2, 4)
     registers: ClassVar[tuple[ScalarType, int]] = (ScalarType.UNSIGNED, MATRICES)
+    of_register_half: ClassVar[int] = 1
+    """Elements in 16 bits."""
 
     def constraints(self) -> tuple[Expr, ...]:
         """Return those of all tensor cores, and room for the sums where the pieces have been."""
@@ -76,6 +78,7 @@ class HalvesLayout(TensorCoreLayout):
         r, line = context.name(f"r{number}"), context.name("line")
         place = Binary("+", self.of_warp(number), Binary("*", IntLiteral(2 * SIDE), r))
         beside, later = (context.name(base) for base in (("high", "low") if number else ("low", "high")))
+        later = later if self.of_register_half == 1 else Binary("*", IntLiteral(self.of_register_half), later)
         place, step = plus(place, beside), plus(z, later)
         place, step = (place, plus(step, line)) if turned else (plus(place, line), step)
         registers = Index(context.names[f"fragment_{name}"], (which, r))

@@ -5,7 +5,8 @@ of elements.  A warp is 8 x 4 threads, and thread (g, q) of it has ``U0 x U1`` s
 
     row 8*i + g,  column 8*(j/2) + 2*q + j%2
 
-Which parts of the operands it has depends on their type: `tensor_core_doubles.py`, `tensor_core_halves.py`.
+Which parts of the operands it has depends on their type: `tensor_core_doubles.py`, `tensor_core_halves.py`,
+`tensor_core_bytes.py`.
 
 Pieces lie as they do in global memory, so that copies are asynchronous whichever of their subscripts counts steps.
 Rows are longer than what they hold, so that what is read of several rows at a time is in different banks.

@@ -1,4 +1,4 @@
-"""The steps of a product on tensor cores, N at a time: 8 of doubles, 16 of elements of 16 bits.
+"""The steps of a product on tensor cores, N at a time: 8 of doubles, 16 of elements of 16 bits, 32 of bytes.
 
 ::
 

@@ -440,39 +440,49 @@ void multiply_add(double (&sums)[Rows][Columns], const double (&left)[Rows][2], 
   meet_warp(__LINE__); /* before fragments change */
 }
 
-/* ldmatrix.m8n8.x4 (PTX ISA): lane l says where row l % 8 of matrix l / 8 is; (g, q) gets two elements of row or column g. */
+/* ldmatrix.m8n8.x4 (PTX ISA): lane l says where row l % 8 of matrix l / 8 is; (g, q) gets 32 bits of row g, or two elements
+   of 16 bits of column g. */
 template <bool Turned, typename T> void load_matrices(unsigned (&found)[4], const T *row)
 {
-  static_assert(sizeof(T) == 2, "elements have 16 bits");
+  constexpr size_t count = sizeof(unsigned) / sizeof(T);
+  static_assert(count == 2 || (count == 4 && !Turned), "elements have 16 bits, or 8 that nobody turns");
   const size_t lane = put_up(row, row, __LINE__);
   for (size_t matrix = 0; matrix < 4; matrix++) {
-    T pair[2];
-    for (size_t k = 0; k < 2; k++) {
-      const size_t across = 2 * (lane % 4) + k, g = lane / 4;
-      pair[k] = Turned ? operand_of<T>(8 * matrix + across, 0)[g] : operand_of<T>(8 * matrix + g, 0)[across];
+    T held[count];
+    for (size_t k = 0; k < count; k++) {
+      const size_t across = count * (lane % 4) + k, g = lane / 4;
+      held[k] = Turned ? operand_of<T>(8 * matrix + across, 0)[g] : operand_of<T>(8 * matrix + g, 0)[across];
     }
-    std::memcpy(&found[matrix], pair, sizeof pair);
+    std::memcpy(&found[matrix], held, sizeof held);
   }
   meet_warp(__LINE__); /* before shared memory changes */
 }
 
-/* mma.m16n8k16 of elements of 16 bits, for all sums of a warp, from what load_matrices leaves of 16 rows and 16 columns:
-   exact products, added up in single precision one step after the other, where a GPU adds in an order of its own. */
-template <typename T, int Rows, int Columns>
-void multiply_add(float (&sums)[Rows][Columns], const unsigned (&left)[Rows / 2][4], const unsigned (&right)[Columns / 4][4])
+/* What tensor cores multiply: bytes as integers, elements of 16 bits in single precision. */
+inline int factor(signed char value) { return value; }
+inline int factor(char value) { return value; }
+inline int factor(unsigned char value) { return value; }
+template <typename T> float factor(T value) { return cf_as_float(value); }
+
+/* mma.m16n8k16 of elements of 16 bits and mma.m16n8k32 of bytes, for all sums of a warp, from what load_matrices leaves of
+   16 rows and 16 columns: exact products, added up one step after the other, where a GPU adds in an order of its own. */
+template <typename T, typename Sum, int Rows, int Columns>
+void multiply_add(Sum (&sums)[Rows][Columns], const unsigned (&left)[Rows / 2][4], const unsigned (&right)[Columns / 4][4])
 {
+  constexpr size_t count = sizeof(unsigned) / sizeof(T);
   const size_t lane = put_up(left[0], right[0], __LINE__);
   const auto element = [](const unsigned *held, size_t which) {
-    T pair[2];
-    std::memcpy(pair, held, sizeof pair);
-    return cf_as_float(pair[which]);
+    T elements[count];
+    std::memcpy(elements, held, sizeof elements);
+    return factor(elements[which]);
   };
   for (size_t i = 0; i < Rows; i++)
     for (size_t j = 0; j < Columns; j++)
-      for (size_t step = 0; step < 16; step++) {
-        const size_t of_row = lane / 4 * 4 + step % 8 / 2, of_column = (lane % 4 * 2 + j % 2) * 4 + step % 8 / 2;
-        const float a = element(operand_of<unsigned>(of_row, 0) + i / 2 * 4 + i % 2 + step / 8 * 2, step % 2);
-        const float b = element(operand_of<unsigned>(of_column, 1) + j / 4 * 4 + j / 2 % 2 * 2 + step / 8, step % 2);
+      for (size_t step = 0; step < 8 * count; step++) {
+        const size_t q = step % (4 * count) / count, later = step / (4 * count);
+        const size_t of_row = lane / 4 * 4 + q, of_column = (lane % 4 * 2 + j % 2) * 4 + q;
+        const Sum a = element(operand_of<unsigned>(of_row, 0) + i / 2 * 4 + i % 2 + later * 2, step % count);
+        const Sum b = element(operand_of<unsigned>(of_column, 1) + j / 4 * 4 + j / 2 % 2 * 2 + later, step % count);
         sums[i][j] += a * b;
       }
   meet_warp(__LINE__); /* before fragments change */

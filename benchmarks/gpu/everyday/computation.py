@@ -20,7 +20,7 @@ Values: TypeAlias = SimpleNamespace
 
 BYTES: Mapping[str, int] = {
     **{"float16": 2, "bfloat16": 2, "float32": 4, "float64": 8},
-    **{"int32": 4, "uint8": 1},
+    **{"int32": 4, "uint8": 1, "int8": 1},
 }
 PRODUCT_TOLERANCE = 1e-4
 """A part of the largest element. Sums in single precision stay below; TF32 misses by 3e-4 and more."""

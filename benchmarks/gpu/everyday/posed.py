@@ -19,6 +19,7 @@ DTYPES: Mapping[str, torch.dtype] = {
     "float64": torch.float64,
     "int32": torch.int32,
     "uint8": torch.uint8,
+    "int8": torch.int8,
 }
 POISON_BYTE = 165
 
@@ -83,7 +84,7 @@ def _reset(arrays: Mapping[str, Array], starts: Arrays, live: Arrays) -> None:
         if array.role == Role.KEPT:
             live[name].copy_(starts[name])
         elif array.role == Role.WRITTEN:
-            poison = POISON_BYTE if array.dtype == "uint8" else POISON
+            poison = POISON if array.dtype == "int32" else POISON_BYTE
             live[name].fill_(poison if array.is_integer else float("nan"))
 
 

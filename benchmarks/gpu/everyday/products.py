@@ -178,6 +178,20 @@ PRODUCTS = (
         operations=_cubic,
     ),
     Computation(
+        "byte_matmul",
+        "m n k",
+        lambda m, n, k: {
+            "a": read(m, k, dtype="int8", low=-128, high=127),
+            "b": read(n, k, dtype="int8", low=-128, high=127),
+            "c": written(m, n, dtype="int32"),
+        },
+        "c",
+        lambda v: (v.a * 1.0) @ (v.b * 1.0).T,
+        tiny=(5, 7, 6),
+        points=((4096, 4096, 4096), CUBE, (1000, 1021, 784)),
+        operations=_cubic,
+    ),
+    Computation(
         "pairwise",
         "m n d",
         lambda m, n, d: {"a": read(m, d), "b": read(n, d), "c": written(m, n)},

@@ -321,6 +321,7 @@ CALLS: Mapping[str, Mapping[str, Call]] = {
     "cell": {"addmv, addmv, relu": lambda v: torch.relu(torch.addmv(torch.addmv(v.b, v.w, v.x), v.u, v.h))},
     "matvec_unrolled": {"mv": lambda v: torch.mv(v.a, v.x, out=v.y)},
     "spmv": {"sparse_csr @": _sparse},
+    "byte_matmul": {"_int_mm": lambda v: torch._int_mm(v.a, v.b.T)},
     "half_matmul": {"mm": lambda v: torch.mm(v.a, v.b, out=v.c)},
     "half_saxpy": {"add": lambda v: torch.add(v.y, v.x, alpha=v.alpha, out=v.z)},
     "half_five_point": {

@@ -13,6 +13,7 @@ from msgspec import Struct
 from comprehensive.loops.ir import RegisterTile
 from comprehensive.schedule.instances import table
 from comprehensive.schedule.recipe import LoopRecipe, Recipe, RegionRecipe
+from comprehensive.schedule.recipes.byte_product import ByteProduct
 from comprehensive.schedule.recipes.jammed_product import JammedProduct
 from comprehensive.schedule.recipes.long_rows import LongRows
 from comprehensive.schedule.recipes.mixed_precision_product import MixedPrecisionProduct
@@ -60,6 +61,7 @@ ROWS: tuple[tuple[Choice, ...], ...] = (
     ),
     (Choice(PrivateCopies(), Where.ATOMIC),),
     (Choice(TensorCoreProduct()),),
+    (Choice(ByteProduct()),),
     (Choice(ResidentLoops(in_another_order=True), Where.IN_ANY_ORDER), Choice(ResidentLoops())),
     *((Choice(SpecializedWindow(*found.sizes)),) for found in table("specialized_window")),
     *((Choice(JammedProduct(*found.sizes)),) for found in table("jammed_product")),

@@ -100,6 +100,15 @@ KERNEL matmul_double(int m, int n, int k, const double *a, const double *b, doub
   c[i * n + j] = sum;
 }
 
+KERNEL byte_matmul(int m, int n, int k, const signed char *a, const signed char *b, int *c)
+{
+  const int i = middle(), j = last();
+  if (i >= m || j >= n) return;
+  int sum = 0;
+  for (int l = 0; l < k; l++) sum += a[i * k + l] * b[j * k + l];
+  c[i * n + j] = sum;
+}
+
 KERNEL matmul_int(int m, int n, int k, const int *a, const int *b, int *c)
 {
   const int i = middle(), j = last();
