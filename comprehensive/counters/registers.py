@@ -75,7 +75,8 @@ def tile_registers(nest: Nest, tile: RegisterTile) -> Evaluation:
     """The model for kernels over register tiles: a register for each point of a thread, and what points share.
 
     What they share is in registers twice, for two steps, at two places each; elements of 16 bits and bytes share a
-    register.  The launch bounds of an instance make the compiler keep to what its block can have, so that this is for ranking.
+    register.  The launch bounds of an instance make the compiler keep to what its block can have, so that this is for
+    ranking.
     """
     each = [Polynomial.symbol(c.each) for c in tile.coordinates]
     shared = sum_of(each) if len(each) > 1 else Polynomial.constant(0)

@@ -126,7 +126,7 @@ def parameters(program: Program) -> list[tuple[str, str]]:
     head = re.search(rf"void {program.name}\((.*?)\)\n{{", program.text, re.DOTALL)
     assert head is not None, program.name
     each = [
-        re.match(r"\s*(?:const )?(unsigned char|\w+) (?:\*(?:restrict )?)?(\w+)", part)
+        re.match(r"\s*(?:const )?((?:un)?signed char|\w+) (?:\*(?:restrict )?)?(\w+)", part)
         for part in head[1].split(",")
     ]
     return [(found[1], found[2]) for found in each if found is not None]
