@@ -33,7 +33,17 @@ PARALLEL_FOR = '_Pragma("omp parallel for") for'
 PARALLEL_UPDATE = '_Pragma("omp atomic")'
 
 # Assertions are the caller's to respect: a failing one would end this process.
-_FLAGS = ("-std=gnu99", "-O1", "-ffp-contract=off", "-DNDEBUG", "-shared", "-fPIC", "-w")
+# Functions are hidden but for the entries: one called as the C library calls one, `step`, is called all the same.
+_FLAGS = (
+    "-std=gnu99",
+    "-O1",
+    "-ffp-contract=off",
+    "-DNDEBUG",
+    "-shared",
+    "-fPIC",
+    "-fvisibility=hidden",
+    "-w",
+)
 
 _COMMENT = r"(?>/\*.*?\*/|//[^\n]*+)"
 _GAP = rf"(?:\s|{_COMMENT})*+"
@@ -135,7 +145,8 @@ def entries(program: Program) -> str:
         for p in function.written_parameters:
             called = f"*({p.type.value} *)cf_{p.name} = {called}" if p.is_result else called
         body = " ".join((*before, called, *after))
-        texts.append(f"void {entry(function)}({', '.join(declared)}) {{ {body} }}\n")
+        head = f'__attribute__((visibility("default"))) void {entry(function)}'
+        texts.append(f"{head}({', '.join(declared)}) {{ {body} }}\n")
     return "".join(texts)
 
 

@@ -27,7 +27,16 @@ from comprehensive.toolchain.process import ToolError, run
 
 HALVINGS = 12
 BUILD_TIMEOUT_S = 300.0
-_FLAGS = ("-std=gnu99", "-O3", "-ffp-contract=off", "-DNDEBUG", "-shared", "-fPIC", "-w")
+_FLAGS = (
+    "-std=gnu99",
+    "-O3",
+    "-ffp-contract=off",
+    "-DNDEBUG",
+    "-shared",
+    "-fPIC",
+    "-fvisibility=hidden",
+    "-w",
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,7 +27,7 @@ void scale(int n, float alpha, float *a, int B)
 """
 
 
-def scale(text: str) -> Program:
+def scale(text: str, name: str = "scale") -> Program:
     file = SourceFile("scale.mf", text)
     parameters = (
         Parameter("n", ScalarType.INT),
@@ -35,7 +35,7 @@ def scale(text: str) -> Program:
         Parameter("a", ScalarType.FLOAT, pointer=True),
         Parameter("B", ScalarType.INT),
     )
-    return Program(file, (Function("scale", parameters, ()),))
+    return Program(file, (Function(name, parameters, ()),))
 
 
 def test_keywords_are_dropped_and_everything_else_stays() -> None:
@@ -58,12 +58,14 @@ def test_lines_keep_their_numbers() -> None:
 
 
 @pytest.mark.skipif(COMPILER is None, reason="no C compiler on the PATH")
-@pytest.mark.parametrize("linkage", ["", "static ", "static inline "])
-def test_serial_program_runs_on_numpy_arrays(linkage: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("head", ["void scale", "static void scale", "static inline void scale", "void step"])
+def test_serial_program_runs_on_numpy_arrays(head: str, tmp_path: Path) -> None:
+    """Whether it is static or not, and has the name of a function of the C library (``step``) or not."""
     assert COMPILER is not None
-    library = build(scale(SCALE.replace("void", f"{linkage}void")), tmp_path, compiler=COMPILER)
+    name = head.split()[-1]
+    library = build(scale(SCALE.replace("void scale", head), name), tmp_path, compiler=COMPILER)
     a = numpy.arange(10, dtype=numpy.float32)
-    library.call("scale", {"n": 10, "alpha": 0.1, "a": a, "B": 4})
+    library.call(name, {"n": 10, "alpha": 0.1, "a": a, "B": 4})
     expected = numpy.arange(10, dtype=numpy.float32)
     expected[:8] *= numpy.float32(0.1)
     numpy.testing.assert_array_equal(a, expected)
