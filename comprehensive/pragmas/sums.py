@@ -140,13 +140,15 @@ def _are_as_said(
         operator = operator_called(said.operator)
         for variable, section in said.items:
             does = done.get(variable, operator)
-            if not section and operator is not None and does is not None and does != operator:
+            if section or operator is None or does is None or does == operator:
+                continue
+            if does.constant is None or operator.neutral is not None:
                 fine = False
                 text.sink.error(
                     "CF1118",
                     f"the clause puts '{variable}' together with '{said.operator}', and the loop with '{does.symbol}'",
                     said.clause.span,
-                    help=f"write reduction({does.symbol}: {variable})",
+                    help=f"write reduction({'||' if does.constant is not None else does.symbol}: {variable})",
                 )
     return fine
 

@@ -5,6 +5,7 @@ In: a statement.  Out: what it updates, and with which :class:`Operator`::
     s += a[i] * b[i];     s = s + f(i);                            +
     if (a[i] > m) m = a[i];     m = m < x ? x : m;     m = fmaxf(m, x);     max
     all = all && a[i] > 0;                                         &&
+    if (a[i] < 0) found = 1;                                       = 1
 
 Values that are put together in another order give the same result for integers, which wrap around, and for the least
 and the greatest of numbers; where some of these are NaN, the result is that of some order, since ``x > m ? x : m``
@@ -26,6 +27,7 @@ from comprehensive.metafork.ast import (
     Expr,
     If,
     Index,
+    IntLiteral,
     Name,
     ScalarType,
     Stmt,
@@ -43,6 +45,8 @@ class Operator(Struct, frozen=True):
 
     symbol: str
     neutral: int | None
+    constant: int | None = None
+    """The number that a variable is set to, where that is all that happens to it."""
 
     @property
     def is_logical(self) -> bool:
@@ -60,6 +64,9 @@ class Operator(Struct, frozen=True):
     def update(self, target: Name | Index, value: Expr) -> Assign:
         """The statement that puts a value together with what a variable holds."""
         match self.symbol:
+            case _ if self.constant is not None:
+                is_set = Binary("==", value, IntLiteral(self.constant))
+                return Assign(target, "=", Conditional(is_set, value, target))
             case "max" | "min":
                 relation = ">" if self.symbol == "max" else "<"
                 return Assign(target, "=", Conditional(Binary(relation, value, target), value, target))
@@ -113,6 +120,8 @@ def update_of(statement: Stmt) -> Update | None:
             value, target
         ):
             return _extreme(relation, left, right, value, target, target)
+        case Assign(Name() as target, "=", IntLiteral(constant)):
+            return Update(target, Operator(f"= {constant}", None, constant), ())
         case Assign(target, "=", value):
             return _assigned(target, value)
         case Assign(target, operator, value) if not mentions(value, target):

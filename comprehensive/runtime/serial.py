@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from comprehensive.metafork.ast import Function, Program
+from comprehensive.metafork.ast import Function, Program, ScalarType
 from comprehensive.metafork.locate import CLAUSES
 from comprehensive.plan.interface import Argument
 from comprehensive.runtime.elided import elision
@@ -130,7 +130,8 @@ def entries(program: Program) -> str:
     texts: list[str] = []
     for function in program.functions:
         declared = [
-            f"{'void *' if p.is_data else f'{p.type.value} '}cf_{p.name}" for p in function.written_parameters
+            f"{'void *' if p.is_data else f'{_spelled(p.type)} '}cf_{p.name}"
+            for p in function.written_parameters
         ]
         variables = [p for p in function.written_parameters if p.of_file]
         before = [
@@ -143,11 +144,16 @@ def entries(program: Program) -> str:
         passed = ", ".join(f"cf_{p.name}" for p in function.own_parameters)
         called = f"{function.name}({passed});"
         for p in function.written_parameters:
-            called = f"*({p.type.value} *)cf_{p.name} = {called}" if p.is_result else called
+            called = f"*({_spelled(p.type)} *)cf_{p.name} = {called}" if p.is_result else called
         body = " ".join((*before, called, *after))
         head = f'__attribute__((visibility("default"))) void {entry(function)}'
         texts.append(f"{head}({', '.join(declared)}) {{ {body} }}\n")
     return "".join(texts)
+
+
+def _spelled(type: ScalarType) -> str:
+    """Return the type as C has it without a header."""
+    return "_Bool" if type is ScalarType.BOOL else type.value
 
 
 def build(program: Program, work: Path, *, compiler: Compiler) -> SerialLibrary:

@@ -55,6 +55,22 @@ PROGRAMS = {
   return squares / n - sum / n * (sum / n);
 }
 """,
+    "flags": """_Bool flags(int n, const int *x, int *y, int *out)
+{
+  _Bool changed = 0;
+  int negative = 7, all = 1;
+#pragma omp parallel for reduction(||: changed) reduction(max: negative) reduction(&&: all)
+  for (int i = 0; i < n; i++) {
+    int v = x[i] > 3 ? x[i] : 3;
+    if (v != y[i]) { y[i] = v; changed = 1; }
+    if (x[i] < 0) negative = 9;
+    if (x[i] > 100) all = 0;
+  }
+  out[0] = negative;
+  out[1] = all;
+  return changed;
+}
+""",
     "metropolis": """static unsigned next(unsigned *s) { *s = *s * 1664525u + 1013904223u; return *s; }
 static float uniform(unsigned *s) { return (next(s) >> 8) * (1.0f / 16777216.0f); }
 void metropolis(int n, int sweeps, const int *spin, int *out, unsigned *seed)

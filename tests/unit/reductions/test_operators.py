@@ -13,7 +13,7 @@ from comprehensive.metafork.ast import Assign, Binary, Block, Name, ScalarType, 
 from comprehensive.metafork.parse import parse
 from comprehensive.metafork.walk import statements_in
 from comprehensive.reductions.accumulators import Obstacle, accumulators
-from comprehensive.reductions.operators import OPERATORS, operator_called, update_of
+from comprehensive.reductions.operators import OPERATORS, Operator, operator_called, update_of
 
 TYPES = {
     "s": ScalarType.INT,
@@ -33,6 +33,9 @@ def body_of(text: str) -> tuple[Stmt, ...]:
     assert [d.message for d in sink.diagnostics] == []
     (block,) = (s for s in statements_in(program.functions[0].regions[0].body) if isinstance(s, Block))
     return block.body
+
+
+SETTING = Operator("= 3", None, 3)
 
 
 @pytest.mark.parametrize(
@@ -105,10 +108,18 @@ def test_what_else_runs_from_one_iteration_to_the_next_is_told(text: str, reason
     assert reason in found.reason
 
 
-@pytest.mark.parametrize("symbol", sorted(OPERATORS))
+@pytest.mark.parametrize("text", ["s = 3;", "if (a[i] > 3) s = 3;", "if (a[i]) if (f[i] > 0) { s = 3; }"])
+def test_a_variable_that_is_set_to_one_number_is_put_together(text: str) -> None:
+    found = accumulators(body_of(text), TYPES)
+    assert not isinstance(found, Obstacle)
+    assert [(each.name, each.operator) for each in found] == [("s", SETTING)]
+    assert isinstance(accumulators(body_of(f"{text} s = 4;"), TYPES), Obstacle)
+
+
+@pytest.mark.parametrize("symbol", [*sorted(OPERATORS), "= 3"])
 def test_parts_put_together_are_the_whole(symbol: str) -> None:
     """Every way to cut values into parts, each begun with nothing in it, gives what the serial loop does."""
-    operator = OPERATORS[symbol]
+    operator = OPERATORS.get(symbol, SETTING)
     draw = random.Random(symbol)
 
     def put(target: int, value: int) -> int:

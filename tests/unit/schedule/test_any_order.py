@@ -18,7 +18,8 @@ def chosen(name: str, condition: Expr, value: Expr) -> Assign:
 def test_conditions_that_do_not_read_the_target_decide_which_steps_there_are() -> None:
     count = chosen("k", Binary(">", ELEMENT, IntLiteral(0)), Binary("+", Name("k"), IntLiteral(1)))
     greatest = chosen("m", Binary("&&", PART, Binary(">", ELEMENT, Name("m"))), ELEMENT)
-    for statement, symbol in ((count, "+"), (greatest, "max")):
+    flag = chosen("k", Binary(">", ELEMENT, IntLiteral(0)), IntLiteral(1))
+    for statement, symbol in ((count, "+"), (greatest, "max"), (flag, "= 1")):
         found = any_order_of(statement, TYPES)
         assert found is not None
         assert found.operator.symbol == symbol
