@@ -66,6 +66,9 @@ _FLOATING = re.compile(
 )
 
 
+_COMPLEX = frozenset(("complex", "_Complex"))
+
+
 def scalar_type(words: Iterable[str]) -> ScalarType | None:
     """The type that the type words of a declaration name, in any order; None for another type of C."""
     return _TYPES.get(tuple(sorted(words)))
@@ -74,6 +77,11 @@ def scalar_type(words: Iterable[str]) -> ScalarType | None:
 def type_to_use(name: str) -> str:
     """Return the help of a diagnostic: what to write instead of a type of C outside the language."""
     words = name.split()
+    if not _COMPLEX.isdisjoint(words):
+        return (
+            "write a structure of two numbers, 'typedef struct { float re, im; } number;', and what is computed with "
+            "its members: p[i].re"
+        )
     if "double" in words:
         return f"use double; the types are {SUPPORTED_TYPES}"
     return f"the types are {SUPPORTED_TYPES}, and names that typedef gives to these"
@@ -82,6 +90,8 @@ def type_to_use(name: str) -> str:
 def type_fix(span: Span) -> Fix | None:
     """Write the type that was meant: the one that is almost written so, or the largest for a larger one of C."""
     words = span.text.split()
+    if not _COMPLEX.isdisjoint(words):
+        return None
     if len(words) > 1:
         return Fix("use double", (Edit(span, "double"),)) if "double" in words else None
     types = sorted({word for key in _TYPES for word in key})

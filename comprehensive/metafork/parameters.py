@@ -75,6 +75,7 @@ def parameters_of(
                 notes=reasons,
                 help=_open_extent(words)
                 or _several_stars(found.name, words)
+                or _complex(words)
                 or "parameters are 'int n', 'float a[n][m]' or 'const float *a', with the types "
                 + SUPPORTED_TYPES,
             )
@@ -113,6 +114,12 @@ def _open_extent(words: Sequence[Token]) -> str | None:
         return None
     extents = "".join(f"[{letter}]" for letter in "nmpqrstuvw"[: kinds.count("LSQB")])
     return f"only the first extent may be left out: write '{name}{extents}', with parameters for the extents"
+
+
+def _complex(words: Sequence[Token]) -> str | None:
+    """Return what to write for ``float complex *a``; None for other words."""
+    word = next((word.text for word in words if word.text in ("complex", "_Complex")), None)
+    return None if word is None else type_to_use(word)
 
 
 def _several_stars(function: str, words: Sequence[Token]) -> str | None:

@@ -22,14 +22,19 @@ _BY_TOKEN = {
         "CF0114",
         "this is no member of a structure that a region can use",
         "structures whose members all have one type are arrays of it: p[i].x of a parameter p; of others pass an array "
-        "of its own for every member, x[i] for p[i].x, and scalars for those of one structure",
+        "of its own for every member, x[i] for p[i].x, and scalars for those of one structure; one that host code "
+        "declares stays there, and a region declares its own",
     ),
     "STRUCT": (
         "CF0114",
         "type definitions are not supported in a region",
         f"the types are {SUPPORTED_TYPES}",
     ),
-    "STRING": ("CF0119", "strings are not supported in a region", "a region computes on numbers only"),
+    "STRING": (
+        "CF0119",
+        "strings are not supported in a region",
+        "a region computes on numbers only: store what is to be printed in an array, and print it after the call",
+    ),
     "META_SCHEDULE": (
         "CF0305",
         "a meta_schedule cannot stand inside another one",

@@ -104,6 +104,13 @@ def check_clauses(directive: Directive, sink: DiagnosticSink) -> bool:
         rule = rules.get(clause.name)
         if rule is None:
             _unknown(directive, clause, sink)
+        elif clause.name == "reduction" and ":" not in (clause.argument or ""):
+            sink.error(
+                "CF1103",
+                "a reduction clause names an operator, ':' and variables",
+                clause.span,
+                help="write 'reduction(+: s)'",
+            )
         elif rule.treatment is Treatment.REFUSED:
             sink.error(
                 "CF1102",

@@ -506,3 +506,11 @@ def test_pointers_to_data_may_be_copied_and_compared(statement: str) -> None:
 def test_what_cannot_run_needs_no_value(statement: str) -> None:
     _, sink = parse_text(in_threads(statement))
     assert sink.diagnostics == ()
+
+
+@pytest.mark.parametrize("text", ["c[0] = 1; float complex z = c[0];", "double _Complex z = c[0]; c[1] = 2;"])
+def test_complex_numbers_are_structures_of_two_numbers(text: str) -> None:
+    _, sink = parse_text(in_threads(text))
+    assert "struct { float re, im; }" in str(sink.diagnostics[0].help)
+    _, sink = parse_text(in_threads("c[0] = 1;").replace("float *c", "float complex *c"))
+    assert "struct { float re, im; }" in str(sink.diagnostics[0].help)

@@ -58,6 +58,7 @@ BODIES = {
     "steps by factors": (f"{FOR}\n  for (i = 1; i < n; i *= 2) a[i] = 0;\n", "CF1113"),
     "no start": (f"{FOR}\n  for (; i < n; i++) a[i] = 0;\n", "CF1113"),
     "unequal in steps of 2": (f"{FOR}\n  for (i = 0; i != n; i += 2) a[i] = 0;\n", "CF1113"),
+    "no operator": (f"{FOR} reduction(+ t)\n  for (i = 0; i < n; i++) t += a[i];\n  *b = t;\n", "CF1103"),
     "another operator": (f"{FOR} reduction(max: t)\n  for (i = 0; i < n; i++) t += a[i];\n  *b = t;\n", "CF1118"),
     "a race beside a sum": (
         f"{FOR} reduction(+: t)\n  for (i = 1; i < n; i++) {{ a[i] = a[i - 1]; t += a[i]; }}\n  *b = t;\n",
