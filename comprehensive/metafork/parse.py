@@ -14,6 +14,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 from comprehensive.diagnostics import DiagnosticSink, Edit, Fix, SourceFile, Span
+from comprehensive.metafork.array_types import with_array_types
 from comprehensive.metafork.ast import (
     ConstantArray,
     Expr,
@@ -94,7 +95,7 @@ def parse(
             help="give the macro that the condition asks for with -D NAME, or remove the condition",
         )
         return nothing
-    text, other_types = with_type_names(text)
+    text, other_types = with_type_names(with_array_types(text))
     text, differing = with_structures_as_arrays(text)
     outside = [None if token.type == "DIRECTIVE" else token for token in (*text.included, *text.tokens)]
     declarations = list(items(outside))

@@ -120,7 +120,7 @@ def test_a_typedef_name_may_be_that_of_a_variable() -> None:
     [
         "typedef struct { float *x, y; } vec;",
         "typedef float *vec;",
-        "typedef float vec[4];",
+        "typedef float vec[];",
         "typedef long double vec;",
         "typedef float (*vec)(float);",
     ],
