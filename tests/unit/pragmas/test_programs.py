@@ -46,7 +46,7 @@ PROGRAMS = {
   result[0] = sum;
 }
 """,
-    "moments": """static double moments(int n, const double *x, double *mean)
+    "moments": """static inline double moments(int n, const double *x, double *mean)
 {
   double sum = 0, squares = 0;
 #pragma omp parallel for reduction(+: sum, squares)
@@ -91,7 +91,7 @@ void metropolis(int n, int sweeps, const int *spin, int *out, unsigned *seed)
     "hidden": """void hidden(int n, int m, const float in[n], const float (*w)[m], float out[m])
 {
   int j, k;
-  float sum;
+  float sum = 0.0f;
 #pragma omp parallel for private(k) reduction(+: sum)
   for (j = 0; j < m; j++) {
     sum = 0.0f;
