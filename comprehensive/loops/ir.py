@@ -471,6 +471,11 @@ class RegisterTile(Struct, frozen=True):
         return (*(c.threads for c in self.coordinates), *(c.each for c in self.coordinates))
 
     @property
+    def limits(self) -> dict[str, Expr]:
+        """The limits of all coordinates, those of the batch among them, by name."""
+        return {c.name: c.limit for c in (*self.coordinates, *self.batch)}
+
+    @property
     def bodies(self) -> tuple[tuple[Stmt, ...], ...]:
         """All that is done at a point, in one case or another."""
         swept = (sweep.body for pair in self.sweeps.pairs for sweep in (pair.first, pair.second))

@@ -47,7 +47,7 @@ def traffic(nest: Nest, tile: RegisterTile) -> tuple[Traffic, ...]:
     first, last = len(tile.coordinates), len(tile.coordinates) + len(limiting)
     of_points = {c.name: number for number, c in enumerate(tile.coordinates)}
     of_points |= {b.name: last + number for number, b in enumerate(tile.batch)}
-    of_limits = {c.name: c.limit for c in (*tile.coordinates, *tile.batch)}
+    of_limits = tile.limits
     statements = list(statements_in(tile.bodies[0]))
     computed = {s.name for s in statements if isinstance(s, Declare)}
     turns = {

@@ -36,7 +36,7 @@ def accumulated(nest: Nest, tile: RegisterTile) -> RegisterTile:
             pass
         case _:
             return tile
-    name = Namer(all_names(nest) | {c.name for c in (*tile.coordinates, *tile.batch)} | set(tile.sizes))
+    name = Namer(all_names(nest) | tile.limits.keys() | set(tile.sizes))
     for array in nest.arrays:
         found = _accumulator(nest, body, array.pointer)
         if found is None or array.type in ROUNDED_IN_MEMORY_ALONE:

@@ -87,7 +87,7 @@ def _taken(context: TileContext) -> set[str]:
     names = (
         {a.name for a in context.nest.arrays} | {s.name for s in context.nest.scalars} | set(context.limits)
     )
-    names |= {c.name for c in (*context.tile.coordinates, *context.tile.batch)} | set(context.tile.sizes)
+    names |= context.tile.limits.keys() | set(context.tile.sizes)
     names |= {context.tile.depth, context.tile.stages, context.tile.blocks}
     statements = list(statements_in(context.tile.alternatives[0].body))
     names |= {s.name for s in statements if isinstance(s, Declare)}

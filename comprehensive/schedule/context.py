@@ -158,7 +158,7 @@ class TileContext(Struct, frozen=True):
     @staticmethod
     def _taken(nest: Nest, tile: RegisterTile) -> set[str]:
         taken = {s.name for s in nest.scalars} | {a.name for a in nest.arrays}
-        taken |= {c.name for c in (*tile.coordinates, *tile.batch)} | {tile.blocks}
+        taken |= tile.limits.keys() | {tile.blocks}
         for body in tile.bodies:
             taken |= {s.name for s in statements_in(body) if isinstance(s, Declare)}
             taken |= {s.iterator for s in statements_in(body) if isinstance(s, For)}

@@ -52,10 +52,9 @@ class _Along(Struct, frozen=True):
 def cut(nest: Nest, tile: RegisterTile) -> Nest:
     """The nest over tiles; it caches nothing."""
     most = tile.sweeps.sizes
-    points = {c.name for c in (*tile.coordinates, *tile.batch)}
     declared = frozenset[str]().union(*map(declared_names, tile.bodies))
     own = {tile.depth, tile.stages, tile.blocks, tile.share, *tile.sizes, *most}
-    name = Namer(all_names(nest) | points | declared | own)
+    name = Namer(all_names(nest) | tile.limits.keys() | declared | own)
     along = [
         _Along(coordinate, name(f"i{number}"), name(f"t{number}"), name(f"r{number}"), name(f"g{number}"))
         for number, coordinate in enumerate(tile.coordinates)

@@ -94,10 +94,10 @@ def distribution_of(
         return obstacle
     references = RowReferences(nest, tile)
     taken = all_names(nest) | {s.name for s in statements_in(body) if isinstance(s, Declare)}
-    taken |= {c.name for c in (*tile.coordinates, *tile.batch)}
+    taken |= tile.limits.keys()
     taken |= {loop.iterator for loop in statements_in(body) if isinstance(loop, For)}
     types = with_declarations(environment_of(nest), body)
-    types |= {c.name: ScalarType.INT for c in (*tile.coordinates, *tile.batch)}
+    types |= dict.fromkeys(tile.limits, ScalarType.INT)
     temporaries: dict[str, ScalarType] = {}
     phases: list[Phase] = []
     name = Namer(taken)

@@ -166,7 +166,7 @@ class ElementsRead(Struct, frozen=True):
 
     def _ranges(self) -> tuple[Nest, dict[str, Expr]]:
         """Return the nest where no loop is empty, and the last values of coordinates and iterators."""
-        limits: dict[str, Expr] = {c.name: c.limit for c in (*self.tile.coordinates, *self.tile.batch)}
+        limits: dict[str, Expr] = self.tile.limits
         limits |= self.bounds
         some = [Binary("<", ZERO, limit) for limit in limits.values()]
         limits |= {name: IntLiteral(count) for name, count in self.counts.items()}

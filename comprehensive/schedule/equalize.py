@@ -62,14 +62,9 @@ class _Uneven(Struct, frozen=True):
     tile: RegisterTile
     loop: For
 
-    @property
-    def _points(self) -> dict[str, Expr]:
-        """The coordinates that the number of steps may depend on, with their limits."""
-        return {c.name: c.limit for c in (*self.tile.coordinates, *self.tile.batch)}
-
     def even(self) -> tuple[For, StepRange] | None:
         """Return the loop that all points do, and which of its steps each of them does; None where it is not known."""
-        loop, known = self.loop, {s.name for s in self.nest.scalars} | set(self._points)
+        loop, known = self.loop, {s.name for s in self.nest.scalars} | set(self.tile.limits)
         if (loop.type, loop.start, loop.relation, loop.step) != (ScalarType.INT, ZERO, "<", ONE):
             return None
         if not names_read(loop.bound) <= known or any(c.shift for c in self.tile.coordinates):
@@ -77,8 +72,8 @@ class _Uneven(Struct, frozen=True):
         ring = Ring()
         first = self._shift(ring)
         behind = first + ring.read(loop.bound)
-        most = largest(ring, behind, self._points)
-        if most is None or largest(ring, -first, self._points) is None:
+        most = largest(ring, behind, self.tile.limits)
+        if most is None or largest(ring, -first, self.tile.limits) is None:
             return None
         steps = StepRange(ring.write(first), ring.write(behind), loop.bound)
         body = loop.body
@@ -99,10 +94,10 @@ class _Uneven(Struct, frozen=True):
                 if value.degree(name) == 1 and value.coefficient(name, 1) == Polynomial.constant(1):
                     rest = value.coefficient(name, 0)
                     same = rest
-                    for point in self._points:
+                    for point in self.tile.limits:
                         same = same.coefficient(point, 0)
                     apart = rest - same
-                    rises = all((slope(ring, apart, point) or 0) >= 0 for point in self._points)
+                    rises = all((slope(ring, apart, point) or 0) >= 0 for point in self.tile.limits)
                     if apart != Polynomial.constant(0):
                         return apart if rises else Polynomial.constant(0)
         return Polynomial.constant(0)
@@ -204,7 +199,7 @@ def is_in_extents(nest: Nest, tile: RegisterTile, loop: For, reference: Index) -
 
 def _ranges(nest: Nest, tile: RegisterTile, loop: For) -> tuple[Mapping[str, Expr], Nest]:
     """Return the limits of coordinates, batch and loop, and the nest where none of these is empty."""
-    variables = {c.name: c.limit for c in (*tile.coordinates, *tile.batch)} | {loop.iterator: loop.bound}
+    variables = tile.limits | {loop.iterator: loop.bound}
     some = [Binary("<", ZERO, limit) for limit in variables.values()]
     return variables, replace(nest, preconditions=(*nest.preconditions, *some))
 

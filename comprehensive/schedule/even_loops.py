@@ -55,7 +55,7 @@ def with_even_loops(nest: Nest, tile: RegisterTile, *, stores: bool = False) -> 
     name = Namer({*all_names(nest), *types, *tile.sizes})
     alternatives: list[Alternative] = []
     for alternative in tile.alternatives:
-        even = _Even(nest, types, {c.name: c.limit for c in (*tile.coordinates, *tile.batch)}, name, stores)
+        even = _Even(nest, types, tile.limits, name, stores)
         body = conditions_inside(even.all(alternative.body), types, name, stores=stores)
         alternatives.append(alternative if body == alternative.body else replace(alternative, body=body))
     return replace(tile, alternatives=tuple(alternatives))

@@ -35,7 +35,7 @@ DIGITS = ("/", "%")
 
 def flattened(nest: Nest, tile: RegisterTile) -> RegisterTile:
     """The tile with such loops of its bodies as one loop each, and the condition that their steps fit into ``int``."""
-    taken = all_names(nest) | {c.name for c in (*tile.coordinates, *tile.batch)} | set(tile.sizes)
+    taken = all_names(nest) | tile.limits.keys() | set(tile.sizes)
     for statement in (s for body in tile.bodies for s in statements_in(body)):
         match statement:
             case Declare(name=name) | For(iterator=name):

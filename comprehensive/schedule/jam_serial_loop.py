@@ -79,7 +79,7 @@ def _jammed(nest: Nest, tile: RegisterTile, loop: For, turns: int) -> For | None
     together, behind = loop.body[: last + 1], loop.body[last + 1 :]
     if not _are_independent(nest, loop, together, behind):
         return None
-    taken = all_names(nest) | {c.name for c in (*tile.coordinates, *tile.batch)} | set(tile.sizes)
+    taken = all_names(nest) | tile.limits.keys() | set(tile.sizes)
     name = Namer(taken | {name for body in tile.bodies for s in statements_in(body) for name in declared(s)})
     group = name(f"{loop.iterator}_group")
     own = [each for s in statements if not _is_long(s) for each in declared(s)]

@@ -104,6 +104,6 @@ def division_obstacle(nest: Nest, tile: RegisterTile, body: Sequence[Stmt]) -> s
 def types_in(nest: Nest, tile: RegisterTile) -> dict[str, ScalarType]:
     """Return the types of all names in the bodies of a tile."""
     statements = [s for body in tile.bodies for s in statements_in(body)]
-    points = {c.name: ScalarType.INT for c in (*tile.coordinates, *tile.batch)}
+    points = dict.fromkeys(tile.limits, ScalarType.INT)
     types = environment_of(nest) | points | {s.name: s.type for s in statements if isinstance(s, Declare)}
     return types | {s.iterator: s.type or ScalarType.INT for s in statements if isinstance(s, For)}

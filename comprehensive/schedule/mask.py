@@ -136,7 +136,7 @@ class _Masked(Struct, frozen=True):
     def _have_one_type(self, target: Index, *values: Expr) -> bool:
         """Whether a choice between the values is converted to the target's type as each of them would be."""
         every = (s for s in statements_in((*self.before, *self.statement.then)) if isinstance(s, Declare))
-        points = {c.name: ScalarType.INT for c in (*self.tile.coordinates, *self.tile.batch)}
+        points = dict.fromkeys(self.tile.limits, ScalarType.INT)
         types = environment_of(self.nest) | points | {s.name: s.type for s in every}
         first, second = (type_of(value, types) for value in values)
         floats = not first.is_integer and not second.is_integer

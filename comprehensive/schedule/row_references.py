@@ -133,9 +133,7 @@ class RowReferences:
         array = self.nest.array(reference.array)
         if not array.whole_rows or array.dims is None:
             return False
-        limits = {c.name: c.limit for c in (*self.tile.coordinates, *self.tile.batch)} | {
-            loop.iterator: loop.bound
-        }
+        limits = self.tile.limits | {loop.iterator: loop.bound}
         some = [Binary("<", IntLiteral(0), limit) for limit in limits.values()]
         known = replace(self.nest, preconditions=(*self.nest.preconditions, *some))
         for subscript, value, extent in zip(
