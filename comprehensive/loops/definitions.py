@@ -1,4 +1,4 @@
-"""What scalars are made of, through their definitions on the host.
+"""The scalars of which scalars are made, through their definitions on the host.
 
 n = rows * cols, with rows = 2 * k:    names_behind(["n"], nest.scalars)      # n, rows, cols and k
 """

@@ -197,7 +197,7 @@ class RegionPlan(Struct, frozen=True):
 
     @property
     def tiles(self) -> int:
-        """How many tiles callers can ask for."""
+        """The number of tiles that callers can ask for."""
         return len(self.numbers) - len(self.leaves)
 
     def kind_of(self, number: int) -> str:
@@ -261,7 +261,7 @@ class FunctionPlan(Struct, frozen=True):
 
     @property
     def tiles(self) -> int:
-        """How many tiles callers can ask for, in the region that has most of them."""
+        """The number of tiles that callers can ask for, in the region that has most of them."""
         return max((region.tiles for region in self.regions), default=0)
 
     def kernels_of(self, tile: int) -> tuple[KernelKey, ...]:
