@@ -1,4 +1,4 @@
-"""What follows from something step by step: everything that is reached, and values that settle.
+"""The closure of a step: everything that is reached by it, and values that settle.
 
 reached(["f"], lambda name: calls[name])        # f, all that it calls, and all that these call in turn
 settled(blocks, narrow)                         # narrows every block, until none gets narrower
