@@ -74,6 +74,8 @@ class Tally:
     the pass."""
     _pass: int = 0
     _lane: Integers = field(init=False)
+    _warps_of_lanes: bytes = field(init=False)
+    """The numbers of the warps of all threads."""
     _waited: float = 0
     """Instructions since the last barrier that wait for each other."""
     _of_each: float = 0
@@ -82,6 +84,7 @@ class Tally:
 
     def __post_init__(self) -> None:
         self._lane = np.arange(self.threads, dtype=np.int64)
+        self._warps_of_lanes = (self._lane // WARP_THREADS).tobytes()
         self._of_some = np.zeros(self.warps)
 
     @property
@@ -135,11 +138,13 @@ class Tally:
             return
         parts = max(1, width // WORD_BYTES)  # of a warp, each of which is served on its own
         places, part = self._active(begin, active, parts)
-        each = units(places, width, SECTOR_BYTES)
-        sectors = distinct(each)
+        # Accesses that are whole lines apart are served alike.
+        first = places[:1] // LINE_BYTES * LINE_BYTES
+        of_part = self._warps_of_lanes if active is None and parts == 1 else part.tobytes()
+        near, lines = _served((places - first).tobytes(), of_part, self.warps * parts, width)
+        sectors = near + first // SECTOR_BYTES
         if not stores:
             self._reads(array, sectors)
-        lines = distinct(each * SECTOR_BYTES // LINE_BYTES * (self.warps * parts) + part).size
         self.wavefronts += times * max(lines, -(-places.size * width // LINE_BYTES))
         self._sectors.setdefault((array, stores, times, self._pass), []).append(sectors)
 
@@ -160,9 +165,10 @@ class Tally:
             self.wavefronts += times * warps
             return
         places, warp = self._active(begin, active)
+        of_warp = self._warps_of_lanes if active is None else warp.tobytes()
         # Banks repeat, so that accesses which are so many bytes apart take as many turns.
         begins = places - places[:1] // (BANKS * WORD_BYTES) * (BANKS * WORD_BYTES)
-        self.wavefronts += times * _bank_turns(begins.tobytes(), warp.tobytes(), self.warps, width)
+        self.wavefronts += times * _bank_turns(begins.tobytes(), of_warp, self.warps, width)
 
     def piece(self, rows: int, row_bytes: int, together: int, element_bytes: int, times: float) -> None:
         """Reads of a piece of an array by all threads, ``together`` elements an access, for later."""
@@ -245,6 +251,15 @@ class Tally:
         """Return the places of active threads, and the number of the part of a warp in which each is."""
         places, part = self._of_all(begin), self._lane // (WARP_THREADS // parts)
         return (places, part) if active is None else (places[active], part[active])
+
+
+@lru_cache(maxsize=4096)
+def _served(begins: bytes, part: bytes, parts: int, width: int) -> tuple[Integers, int]:
+    """Return the sectors of accesses that begin at these bytes, each once, and the lines of all parts of warps, by the
+    number of the part of each thread."""
+    each = units(np.frombuffer(begins, np.int64), width, SECTOR_BYTES)
+    of_parts = each * SECTOR_BYTES // LINE_BYTES * parts + np.frombuffer(part, np.int64)
+    return distinct(each), distinct(of_parts).size
 
 
 @lru_cache(maxsize=4096)

@@ -11,8 +11,7 @@ Turns of a loop that are alike are gone through once.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from math import prod
 from typing import Any, assert_never
 
@@ -135,6 +134,7 @@ class Walk:
         self._watch = watch
         self.tally = Tally(threads)
         self._expressions = expressions_of(kernel)
+        self._functions = self._expressions.made
         self.values: dict[str, Value] = {name: kept(value) for name, value in values.items()}
         place = np.arange(threads, dtype=np.int64)
         for axis, extent in zip("xyz", (*reversed(shape), 1, 1), strict=False):
@@ -151,6 +151,7 @@ class Walk:
         self._copies = Copies(self.tally, self._number, copied)
         self._arithmetic = Arithmetic(self.tally, ScalarType.DOUBLE in self._data.values())
         self.registers: dict[Element, Data] = {}
+        self.fixed: dict[int, Value] = {}
         self._looked_up = Places()
 
     def work(self) -> Work:
@@ -186,6 +187,9 @@ class Walk:
                     self.statements(statement.then if usual else statement.otherwise, times)
                 case If():
                     held = self._value(statement.condition, times)
+                    if type(held) is int:
+                        self.statements(statement.then if held else statement.otherwise, times)
+                        continue
                     for _, taken in self.ways(held):
                         self.statements(statement.then if taken else statement.otherwise, times)
                     if isinstance(held, Data):
@@ -296,26 +300,21 @@ class Walk:
             yield self._active, isinstance(held, Data) or bool(held)
             return
         holds: Mask = np.asarray(held, np.bool_)
-        for taken in (True, False):
-            with self._where(holds == taken) as any_thread:
-                if any_thread:
-                    yield self._active, taken
-
-    @contextmanager
-    def _where(self, condition: Mask) -> Generator[bool]:
         before = self._active
-        both = condition if before is None else before & condition
-        self._active = None if both.all() else both
-        yield bool(both.any())
+        for taken, those in ((True, holds), (False, ~holds)):
+            both = those if before is None else before & those
+            if both.any():
+                self._active = None if both.all() else both
+                yield self._active, taken
         self._active = before
 
     def _loop(self, loop: For[KernelStmt], times: float) -> None:
-        self.values[loop.iterator] = self._value(loop.start, 0)
+        self.values[loop.iterator] = start = self._value(loop.start, 0)
         if isinstance(loop.start, Index) and self._expressions.is_memory(loop.start.array):
             # Rows that begin at data follow each other.
             row = taken_for(self._value(loop.start.subscripts[0], 0))
             self.values[loop.iterator] = Data(like=None if row is None else row * TURNS_OF_DATA)
-        turns = self._turns(loop)
+        turns = self._turns(loop, start)
         # Loops in constant steps of the source are unrolled by the compiler, whoever asks for it.
         in_one_region = loop.unrolled or isinstance(loop.bound, IntLiteral)
         if turns is None:
@@ -385,19 +384,22 @@ class Walk:
             return None
         return turns_left(header.relation, number, bound, step, self._active)
 
-    def _turns(self, header: For[KernelStmt]) -> int | None:
+    def _turns(self, header: For[KernelStmt], start: Value) -> int | None:
         """Return the trip count of a loop, if it is the same for all threads and the loop counts up in equal steps."""
-        if header.iterator in names_read(header.step):
+        if header.relation != "<" or type(start) is not int:
             return None
-        start, bound, step = (self._value(e, 0) for e in (header.start, header.bound, header.step))
-        if header.relation != "<" or not all(isinstance(v, int) for v in (start, bound, step)) or step < 1:
+        if not isinstance(header.step, IntLiteral) and header.iterator in names_read(header.step):
+            return None
+        bound, step = self._value(header.bound, 0), self._value(header.step, 0)
+        if type(bound) is not int or type(step) is not int or step < 1:
             return None
         return max(0, -(-(bound - start) // step))
 
     # --- expressions
 
     def _value(self, expression: Expr, times: float) -> Value:
-        return self._expressions.of(expression)(self, times)
+        known = self._functions.get(id(expression))
+        return (self._expressions.of(expression) if known is None else known[1])(self, times)
 
     def _register(self, reference: Index, times: float) -> Element:
         """The element of a local array that is stored; where ``times`` are 0, it has been read before."""

@@ -11,10 +11,12 @@ alone is decided there.
 from __future__ import annotations
 
 import operator
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
 from typing import Protocol, TypeAlias, assert_never
 
+import numpy as np
 from msgspec import Struct, field
 
 from comprehensive.kernel_ir.kernel import (
@@ -28,6 +30,7 @@ from comprehensive.kernel_ir.kernel import (
     KernelStmt,
     SharedTile,
 )
+from comprehensive.loops.ir import AXES
 from comprehensive.metafork.ast import (
     Assign,
     Binary,
@@ -43,12 +46,22 @@ from comprehensive.metafork.ast import (
     Name,
     Unary,
 )
-from comprehensive.metafork.walk import all_statements_in, statements_in, subexpressions
+from comprehensive.metafork.walk import (
+    all_statements_in,
+    assigned_scalars,
+    declared,
+    statements_in,
+    subexpressions,
+)
 from comprehensive.model.accesses import Mask
 from comprehensive.model.depth import LOADED, Data, taken_for
 from comprehensive.model.integers import HALF, calculate, is_unsigned, kept
 from comprehensive.model.thread_values import Value, converted, merged, wide_unsigned_names
 
+CUDA_NAMES = tuple(
+    f"{base}.{axis}" for base in ("threadIdx", "blockIdx", "blockDim", "gridDim") for axis in AXES
+)
+"""The names that CUDA has for places and extents."""
 Element: TypeAlias = tuple[str, tuple[int, ...]]
 """An element of a local array, as far as it is the same for all threads: other subscripts are -1."""
 
@@ -60,6 +73,8 @@ class Threads(Protocol):
     """Variables, and what CUDA has of the block."""
     registers: dict[Element, Data]
     """Elements of local arrays."""
+    fixed: dict[int, Value]
+    """The values of expressions that do not change while the block is gone through, by their identities."""
 
     def load(self, reference: Index, place: Value, times: float) -> Data:
         """Count a load of an element of memory and return what it is."""
@@ -95,7 +110,7 @@ class Expressions(Struct, frozen=True, dict=True):
     """The expressions of a kernel as functions, each made when it is first asked for."""
 
     kernel: Kernel
-    _made: dict[int, tuple[Expr, Evaluate]] = field(default_factory=dict[int, "tuple[Expr, Evaluate]"])
+    made: dict[int, tuple[Expr, Evaluate]] = field(default_factory=dict[int, "tuple[Expr, Evaluate]"])
     """The functions by the identity of the expression, which is kept so that no other one gets it."""
     _elements: dict[int, tuple[Index, FindElement]] = field(
         default_factory=dict[int, "tuple[Index, FindElement]"]
@@ -106,9 +121,9 @@ class Expressions(Struct, frozen=True, dict=True):
 
     def of(self, expression: Expr) -> Evaluate:
         """Return the function of an expression."""
-        found = self._made.get(id(expression))
+        found = self.made.get(id(expression))
         if found is None:
-            found = self._made[id(expression)] = (expression, self._function(expression))
+            found = self.made[id(expression)] = (expression, self._function(expression))
         return found[1]
 
     def is_memory(self, array: str) -> bool:
@@ -120,6 +135,24 @@ class Expressions(Struct, frozen=True, dict=True):
         """The arrays that lie in global or shared memory."""
         shared = (s.name for s in all_statements_in(self.kernel.body) if isinstance(s, SharedTile))
         return frozenset((*(p.name for p in self.kernel.parameters if p.pointer), *shared))
+
+    @cached_property
+    def fixed(self) -> frozenset[str]:
+        """The names that keep their values while a block is gone through: parameters, and constants of the body."""
+        statements = list(all_statements_in(self.kernel.body))
+        declared_names = Counter(name for s in statements for name in declared(s))
+        outside = (s.name for s in self.kernel.body if isinstance(s, Declare))
+        changed = assigned_scalars(self.kernel.body) | {s.iterator for s in statements if isinstance(s, For)}
+        constants = {name for name in outside if declared_names[name] == 1} - changed
+        return frozenset(
+            (*(p.name for p in self.kernel.parameters), *self.kernel.constants, *constants, *CUDA_NAMES)
+        )
+
+    def _is_fixed(self, expression: Expr) -> bool:
+        """Whether an expression has one value for all that is done; a choice may have none for threads that rest."""
+        parts = list(subexpressions(expression))
+        is_computed = all(isinstance(e, Binary | Name | IntLiteral | Unary) for e in parts)
+        return is_computed and all(e.identifier in self.fixed for e in parts if isinstance(e, Name))
 
     @cached_property
     def unsigned(self) -> frozenset[str]:
@@ -166,10 +199,12 @@ class Expressions(Struct, frozen=True, dict=True):
         array, subscripts = reference.array, tuple(map(self.of, reference.subscripts))
 
         def found(threads: Threads, times: float, stores: bool) -> Element:
-            places = [subscript(threads, times) for subscript in subscripts]
-            if any([isinstance(place, Data) for place in places]):
+            places = tuple([subscript(threads, times) for subscript in subscripts])
+            if all([type(place) is int for place in places]):
+                return array, places
+            if any(isinstance(place, Data) for place in places):
                 threads.own(times, stores=stores)
-            return array, tuple([place if isinstance(place, int) else -1 for place in places])
+            return array, tuple(place if isinstance(place, int) else -1 for place in places)
 
         self._elements[id(reference)] = (reference, found)
         return found
@@ -204,21 +239,38 @@ class Expressions(Struct, frozen=True, dict=True):
 
     def _binary(self, expression: Binary) -> Evaluate:
         left, right, combined = self.of(expression.left), self.of(expression.right), self.combine(expression)
-        of_integers = _OF_INTEGERS.get(expression.operator)
-        if of_integers is None or is_unsigned(expression, self.unsigned):
+        is_unsigned_one = is_unsigned(expression, self.unsigned)
+        of_integers = None if is_unsigned_one else _OF_INTEGERS.get(expression.operator)
+        if of_integers is None:
             return lambda threads, times: combined(
                 threads, left(threads, times), right(threads, times), times
             )
+        of_arrays = _OF_ARRAYS.get(expression.operator)
 
         def found(threads: Threads, times: float) -> Value:
             one, other = left(threads, times), right(threads, times)
-            if type(one) is int and type(other) is int:
+            kind, kind_of_other = one.__class__, other.__class__
+            if kind is int and kind_of_other is int:
                 value = of_integers(one, other)
                 if -HALF <= value < HALF:
                     return value
+            elif of_arrays is not None and kind in _INTEGERS and kind_of_other in _INTEGERS:
+                return of_arrays(one, other)
             return combined(threads, one, other, times)
 
-        return found
+        if not self._is_fixed(expression):
+            return found
+        number = id(expression)
+
+        def fixed(threads: Threads, times: float) -> Value:
+            value = threads.fixed.get(number)
+            if value is None:
+                value = found(threads, times)
+                if not isinstance(value, Data):
+                    threads.fixed[number] = value
+            return value
+
+        return fixed
 
     def _unary(self, expression: Unary) -> Evaluate:
         operand, symbol = self.of(expression.operand), expression.operator
@@ -286,3 +338,24 @@ _OF_INTEGERS: Mapping[str, Callable[[int, int], int]] = {
     "%": lambda left, right: left % right if left >= 0 < right else calculate("%", left, right),
 }
 """The operators on two numbers that all threads have, which are most of what a block computes."""
+_INTEGERS: frozenset[object] = frozenset((int, np.ndarray))
+"""The types of what is computed, and is no data."""
+
+
+def _divided(symbol: str, quick: Callable[[Value, Value], Value]) -> Callable[[Value, Value], Value]:
+    """A division of integers with a quick way for those without a sign."""
+
+    def divided(left: Value, right: Value) -> Value:
+        if type(right) is int and right > 0 and left.min() >= 0:
+            return quick(left, right)
+        return calculate(symbol, left, right)
+
+    return divided
+
+
+_OF_ARRAYS: Mapping[str, Callable[[Value, Value], Value]] = {
+    **{symbol: _OF_INTEGERS[symbol] for symbol in ("+", "-", "*", "&", "|", "^")},
+    "/": _divided("/", lambda left, right: left // right),
+    "%": _divided("%", lambda left, right: left % right),
+}
+"""The operators on integers of which at least one is an array with one for each thread."""

@@ -60,8 +60,12 @@ def kept(value: Any) -> Any:
 
 def in_type(type: ScalarType, value: Any) -> Any:
     """Return an integer, or one for each thread, converted to an integer type."""
+    if type is ScalarType.LONG:
+        return value  # all that is kept is one
     if _is_array(value):
         return value.astype(type.numpy_name).astype(np.int64)
+    if type is not ScalarType.BOOL and type.lowest <= value <= type.highest:
+        return value
     return kept(type.wrapped(value))
 
 

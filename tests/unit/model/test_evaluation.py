@@ -75,3 +75,14 @@ def test_signs_are_not_looked_at_where_a_type_has_none() -> None:
 def test_functions_are_made_once() -> None:
     written = Binary("+", Name("a"), Name("b"))
     assert expressions_of(KERNEL).of(written) is expressions_of(KERNEL).of(written)
+
+
+def test_what_does_not_change_while_a_block_is_gone_through_is_computed_once() -> None:
+    """Of variables it is not known: a loop may count in them, as ``a`` here."""
+    of, threads = expressions_of(KERNEL).of, walk()
+    fixed, changing = (Binary("*", Name("threadIdx.x"), other) for other in (Name("wide"), Name("a")))
+    assert of(fixed)(threads, 1) is of(fixed)(threads, 1)
+    assert list(threads.fixed) == [id(fixed)]
+    before = list(of(changing)(threads, 1))
+    threads.values["a"] = NUMBERS["a"] + 1
+    assert list(of(changing)(threads, 1)) == [value + thread for thread, value in enumerate(before)]
