@@ -45,6 +45,7 @@ from comprehensive.schedule.even_loops import with_even_loops
 from comprehensive.schedule.flatten import flattened
 from comprehensive.schedule.interior import interior_of
 from comprehensive.schedule.jam_serial_loop import with_jammed_loop
+from comprehensive.schedule.left_early import with_loops_to_the_end
 from comprehensive.schedule.legality import types_in
 from comprehensive.schedule.mask import masked
 from comprehensive.schedule.predicate import predicated
@@ -70,6 +71,23 @@ SOURCES = {
         *sorted(TESTS.glob("gpu/sources/*.mf")),
     )
 }
+TEXTS = {
+    **CORNERS,
+    "left_early": """
+void left_early(int m, int n, const int x[m][n], int y[m], int B) {
+  meta_schedule block(B) {
+    meta_for (int i = 0; i < m; i++) {
+      int h = 7;
+      for (int t = 0; t < n; t++) {
+        if (x[i][t] % 2) { h = -h; if (x[i][t] % 3 == 0) break; }
+        h = h / 2 + x[i][t];
+      }
+      y[i] = h;
+    }
+  }
+}""",
+}
+"""Programs that are in no file."""
 RECIPES = tuple(recipe.name for recipe in registry.every())
 
 
@@ -95,13 +113,14 @@ OF_PRIMITIVES = {
     "flatten": "long_rows",
     "interior": "life_on_a_ring",
     "jam_serial_loop": "nearest",
+    "left_early": "left_early",
     "mask": "masked_products",
     "predicate": "triangle_products",
     "row_numbers": "rows_of_points",
     "transposed_accesses": "four_loops",
 }
 """A program for each primitive that changes it."""
-QUICK = {*CORNERS, *OF_RECIPES.values(), *OF_PRIMITIVES.values()}
+QUICK = {*TEXTS, *OF_RECIPES.values(), *OF_PRIMITIVES.values()}
 FOR_FEW_SIZES = {recipe.name for recipe in registry.every() if isinstance(recipe, SpecializedWindow)}
 """Recipes for which no size may fit that is drawn."""
 RANGES = Ranges(sizes=(0, 1, 2, 3, 4, 5, 7), tiles=(1, 2, 3), steps=(0, 1, 2))
@@ -128,7 +147,7 @@ def regions(name: str) -> tuple[tuple[Function, tuple[Nest, ...]], ...]:
     if name in SOURCES:
         path, text = SOURCES[name].name, SOURCES[name].read_text(encoding="utf-8")
     else:
-        path, text = f"{name}.mf", CORNERS.get(name) or generate(f"tiles:{name}").text
+        path, text = f"{name}.mf", TEXTS.get(name) or generate(f"tiles:{name}").text
     sink = DiagnosticSink()
     try:
         program, nests = understood(SourceFile(path, text), sink, options_of(name))
@@ -236,6 +255,7 @@ PRIMITIVES: Mapping[str, Callable[[Nest, RegisterTile], RegisterTile | None]] = 
     "flatten": flattened,
     "interior": _by_borders,
     "jam_serial_loop": lambda nest, tile: with_jammed_loop(nest, tile, 3),
+    "left_early": with_loops_to_the_end,
     "mask": masked,
     "predicate": predicated,
     "row_numbers": with_row_numbers_inside,
@@ -270,7 +290,7 @@ def of_primitives(name: str) -> Counter[str]:
 
 # --- the laws
 
-programs = pytest.mark.parametrize("name", quick_of(sorted({*SOURCES, *CORNERS}), QUICK))
+programs = pytest.mark.parametrize("name", quick_of(sorted({*SOURCES, *TEXTS}), QUICK))
 
 
 @programs
