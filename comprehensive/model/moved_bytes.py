@@ -85,6 +85,8 @@ class Copies(Struct):
         size = box.type.size_bytes
         self._read(statement.source, (prod(valid[:-1]), valid[-1]), size, together, times)
         self._write(statement.shared, prod(extents), size, together, times)
+        if together * size < WORD_BYTES:
+            self.tally.through_registers(prod(extents), NARROW, times)
 
     def row_staged(self, statement: StageRow, times: float) -> None:
         """Copies of as many rows as the lanes of one leave to others, all begun at once and waited for together."""

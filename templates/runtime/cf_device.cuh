@@ -445,21 +445,39 @@ public:
   template <typename Source>
   __device__ __forceinline__ void stage_from(Source source, T *shared, int n0, int n1, int n2, int n3) const
   {
+    constexpr bool narrow = together * size < 4; // through registers: several are on their way before one is stored
+    constexpr int most = narrow ? 16 : 1;
+    using group = cf_group<T, together>;
     const cf_target<T> target(shared);
     const unsigned self = cf_opaque(thread); // places are found anew: all of them would take too many registers
 #pragma unroll
-    for (int from = 0; from < count; from += Threads) {
-      const unsigned lane = (upright ? self : from + self) % lanes;
-      const unsigned row = upright ? self / lanes + from / lanes : (from + self) / lanes;
-      const unsigned across = even ? self / lanes + from / lanes % beside : row % beside;
-      const unsigned stripe = even ? from / lanes / beside : row / beside, others = stripe / stripes;
-      const unsigned i3 = (stripe % stripes * lanes + lane) * together;
-      const unsigned i2 = turned && P2 == 1 ? across : others % E2, above = turned && P2 == 1 ? others : others / E2;
-      const unsigned i1 = turned && P2 != 1 && P1 == 1 ? across : above % E1;
-      const unsigned i0 = turned && P2 != 1 && P1 != 1 ? across : turned && P2 != 1 ? above : above / E1;
-      const bool exists = from + Threads <= count || from + self < count;
-      const bool inside = int(i0) < n0 && int(i1) < n1 && int(i2) < n2 && int(i3) + together <= n3;
-      cf_copy_where<together>(exists && inside, target, i0 * P0 + i1 * P1 + i2 * P2 + i3 * P3, source(i0, i1, i2, i3));
+    for (int first = 0; first < count; first += most * Threads) {
+      group held[most];
+#pragma unroll
+      for (int turn = 0; turn < (narrow ? 2 : 1); turn++) {
+#pragma unroll
+        for (int i = 0; i < most && first + i * Threads < count; i++) {
+          const int from = first + i * Threads;
+          const unsigned lane = (upright ? self : from + self) % lanes;
+          const unsigned row = upright ? self / lanes + from / lanes : (from + self) / lanes;
+          const unsigned across = even ? self / lanes + from / lanes % beside : row % beside;
+          const unsigned stripe = even ? from / lanes / beside : row / beside, others = stripe / stripes;
+          const unsigned i3 = (stripe % stripes * lanes + lane) * together;
+          const unsigned i2 = turned && P2 == 1 ? across : others % E2;
+          const unsigned above = turned && P2 == 1 ? others : others / E2;
+          const unsigned i1 = turned && P2 != 1 && P1 == 1 ? across : above % E1;
+          const unsigned i0 = turned && P2 != 1 && P1 != 1 ? across : turned && P2 != 1 ? above : above / E1;
+          const bool exists = from + Threads <= count || from + self < count;
+          const bool inside = int(i0) < n0 && int(i1) < n1 && int(i2) < n2 && int(i3) + together <= n3;
+          const int at = i0 * P0 + i1 * P1 + i2 * P2 + i3 * P3;
+          if (!narrow)
+            cf_copy_where<together>(exists && inside, target, at, source(i0, i1, i2, i3));
+          else if (exists && inside && turn == 0)
+            held[i] = *reinterpret_cast<const group *>(source(i0, i1, i2, i3));
+          else if (exists && inside)
+            *reinterpret_cast<group *>(shared + at) = held[i];
+        }
+      }
     }
     if (n3 % together == 0) return;
     const int left = n3 % together;
