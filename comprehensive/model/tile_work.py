@@ -142,7 +142,7 @@ class _Tile(Struct, frozen=True, dict=True):
             prod(self._shape()),
             self._registers(),
             int(self.kernel.shared_words.evaluate(self.sizes)),
-            self.sizes[self.tile.stages] - 1 if self.kernel.has_feeds else 0,
+            self.sizes.get(self.tile.stages, 1) - 1 if self.kernel.has_feeds else 0,
         )
 
     @property

@@ -27,6 +27,7 @@ from comprehensive.schedule.recipes.specialized_window import SpecializedWindow
 from comprehensive.schedule.recipes.split_rows import SplitRows
 from comprehensive.schedule.recipes.tensor_core_product import TensorCoreProduct
 from comprehensive.schedule.recipes.transposition import Transposition
+from comprehensive.schedule.recipes.walked_rows import WalkedRows
 from comprehensive.schedule.recipes.window_product import WindowProduct
 
 
@@ -66,6 +67,7 @@ ROWS: tuple[tuple[Choice, ...], ...] = (
     *((Choice(SpecializedWindow(*found.sizes)),) for found in table("specialized_window")),
     *((Choice(JammedProduct(*found.sizes)),) for found in table("jammed_product")),
     (Choice(LongRows(in_another_order=True), Where.IN_ANY_ORDER), Choice(LongRows())),
+    (Choice(WalkedRows()),),
     (Choice(MixedPrecisionProduct(), Where.IN_ANY_ORDER),),
     (Choice(Points("collapsed points"), Where.ON_A_LINE),),
 )

@@ -391,6 +391,175 @@ __global__ void __launch_bounds__(T0 * D, CF_BLOCKS(T0 * D, M)) long_rows_tile1(
 #line "long_rows.cu"
 }
 
+template <int T0, int U0, int H, int D, int S, int M>
+__global__ void __launch_bounds__(T0 * H, CF_BLOCKS(T0 * H, M)) long_rows_tile2(
+    const float *__restrict__ x,
+    const float *__restrict__ gain,
+    float *__restrict__ y,
+    long x_stride0,
+    long x_stride1,
+    long y_stride0,
+    long y_stride1,
+    int b,
+    int hw,
+    int k_limit,
+    int i_limit,
+    int p_limit)
+{
+  static_assert(U0 == 1 && S >= 3 && D % 8 == 0, "sizes of a tile for which there is no kernel");
+  CF_SHARED(cf_smem);  // T0*D*S + T0*D + 2*T0 words of 4 bytes
+  // cut(k): tiles of T0*U0 points
+  const int block = blockIdx.x;
+  const int t0 = threadIdx.x % T0;
+  const int lane = threadIdx.x / T0;
+  const int o0 = block * (T0 * U0);
+  const int k = o0 + t0;
+  const int point = lane == 0 && k < k_limit;
+  float *const strip_x = (float *)cf_smem;
+  float *const row_x = (float *)(cf_smem + t0 * (D * S + 1) * 4);
+  // stage(x): T0 rows of D columns into shared memory, slot by slot
+  cf_box<float, 1, T0 * H, 1, 1, T0, D, 0, 0, D * S + 1, 1> copy_x_1(0, 0, x_stride1, threadIdx.x);
+  float *const strip_x_1 = (float *)cf_smem;
+  float *const row_x_1 = (float *)(cf_smem + t0 * (D * S + 1) * 4);
+  // stage(x): T0 rows of D columns into shared memory, slot by slot
+  cf_box<float, 1, T0 * H, 1, 1, T0, D, 0, 0, D * S + 1, 1> copy_x_2(0, 0, x_stride1, threadIdx.x);
+  float *const strip_y = (float *)(cf_smem + (T0 * D * S + T0) * 4);
+  float *const row_y = (float *)(cf_smem + (T0 * D * S + T0 + t0 * (D + 1)) * 4);
+#line 6 "long_rows.mf"
+  float sum;
+#line 6 "long_rows.mf"
+  float squares;
+#line "long_rows.cu"
+  if (point) {
+#line 6 "long_rows.mf"
+    sum = 0.0f;
+#line 6 "long_rows.mf"
+    squares = 0.0f;
+  }
+#line 7 "long_rows.mf"
+  for (int i = 0; i < i_limit; i++) {
+#line "long_rows.cu"
+    __syncthreads();
+    // walk(x): along p, in order
+    #pragma unroll
+    for (int ahead_1 = 0; ahead_1 < S - 1; ahead_1++) {
+      const int valid_x = p_limit - D * ahead_1 < D ? p_limit - D * ahead_1 : D;
+      copy_x_1.stage(strip_x + ahead_1 % S * D,
+          &x[i * x_stride0 + o0 * x_stride1 + (long)D * ahead_1], 1, 1, k_limit - o0, valid_x);
+      cf_commit();
+    }
+    for (int strip = 0; strip < (p_limit + (D - 1)) / D; strip++) {
+      cf_await<S - 2>();
+      __syncthreads();
+      const int valid_x = p_limit - D * (strip + (S - 1)) < D ? p_limit - D * (strip + (S - 1)) : D;
+      copy_x_1.stage(strip_x + (strip + (S - 1)) % S * D,
+          &x[i * x_stride0 + o0 * x_stride1 + (long)D * (strip + (S - 1))], 1, 1, k_limit - o0,
+          valid_x);
+      cf_commit();
+      const int first_1 = strip * D;
+      const int steps_1 = p_limit - first_1 < D ? p_limit - first_1 : D;
+      const int begin_x = strip % S * D;
+      if (point) {
+        float ahead_x[16];
+        if (16 <= steps_1) {
+          #pragma unroll
+          for (int z = 0; z < 16; z++)
+            ahead_x[z] = row_x[begin_x + z];
+#line 8 "long_rows.mf"
+          for (int first = 0; first < steps_1 - 15; first += 16) {
+#line "long_rows.cu"
+            const int next = first < steps_1 - 31 ? first + 16 : 0;
+            #pragma unroll
+            for (int z = 0; z < 16; z++) {
+#line 9 "long_rows.mf"
+              sum += ahead_x[z];
+              squares += ahead_x[z] * ahead_x[z];
+#line "long_rows.cu"
+              ahead_x[z] = row_x[begin_x + (next + z)];
+            }
+          }
+        }
+#line 8 "long_rows.mf"
+        for (int within_1 = steps_1 / 16 * 16; within_1 < steps_1; within_1++) {
+          sum += row_x[begin_x + within_1];
+          squares += row_x[begin_x + within_1] * row_x[begin_x + within_1];
+        }
+      }
+    }
+  }
+#line 12 "long_rows.mf"
+  float mean;
+  float scale;
+#line "long_rows.cu"
+  if (point) {
+#line 12 "long_rows.mf"
+    mean = sum / (b * hw);
+    scale = gain[k] / sqrtf(squares / (b * hw) - mean * mean + 1e-5f);
+  }
+#line 14 "long_rows.mf"
+  for (int i = 0; i < i_limit; i++) {
+#line "long_rows.cu"
+    __syncthreads();
+    // walk(x, y): along p, in order
+    #pragma unroll
+    for (int ahead_2 = 0; ahead_2 < S - 1; ahead_2++) {
+      const int valid_x_1 = p_limit - D * ahead_2 < D ? p_limit - D * ahead_2 : D;
+      copy_x_2.stage(strip_x_1 + ahead_2 % S * D,
+          &x[i * x_stride0 + o0 * x_stride1 + (long)D * ahead_2], 1, 1, k_limit - o0, valid_x_1);
+      cf_commit();
+    }
+    for (int strip_1 = 0; strip_1 < (p_limit + (D - 1)) / D; strip_1++) {
+      cf_await<S - 2>();
+      __syncthreads();
+      const int valid_x_1 = p_limit - D * (strip_1 + (S - 1)) < D
+          ? p_limit - D * (strip_1 + (S - 1)) : D;
+      copy_x_2.stage(strip_x_1 + (strip_1 + (S - 1)) % S * D,
+          &x[i * x_stride0 + o0 * x_stride1 + (long)D * (strip_1 + (S - 1))], 1, 1, k_limit - o0,
+          valid_x_1);
+      cf_commit();
+      const int first_2 = strip_1 * D;
+      const int steps_2 = p_limit - first_2 < D ? p_limit - first_2 : D;
+      const int begin_x_1 = strip_1 % S * D;
+      const int begin_y = 0;
+      if (point) {
+        float ahead_x_1[16];
+        if (16 <= steps_2) {
+          #pragma unroll
+          for (int z = 0; z < 16; z++)
+            ahead_x_1[z] = row_x_1[begin_x_1 + z];
+#line 15 "long_rows.mf"
+          for (int first = 0; first < steps_2 - 15; first += 16) {
+#line "long_rows.cu"
+            const int next = first < steps_2 - 31 ? first + 16 : 0;
+            #pragma unroll
+            for (int z = 0; z < 16; z++) {
+              const int within_2 = first + z;
+#line 16 "long_rows.mf"
+              row_y[begin_y + within_2] = (ahead_x_1[z] - mean) * scale;
+#line "long_rows.cu"
+              ahead_x_1[z] = row_x_1[begin_x_1 + (next + z)];
+            }
+          }
+        }
+#line 15 "long_rows.mf"
+        for (int within_2 = steps_2 / 16 * 16; within_2 < steps_2; within_2++)
+          row_y[begin_y + within_2] = (row_x_1[begin_x_1 + within_2] - mean) * scale;
+      }
+#line "long_rows.cu"
+      __syncthreads();
+      #pragma unroll
+      for (int turn_3 = 0; turn_3 < (T0 * D + (T0 * H - 1)) / (T0 * H); turn_3++) {
+        const int place_1 = turn_3 * (T0 * H) + threadIdx.x;
+        const int row_1 = place_1 / D;
+        const int column_1 = place_1 % D;
+        if (place_1 < T0 * D && o0 + row_1 < k_limit && column_1 < steps_2)
+          y[i * y_stride0 + (o0 + row_1) * y_stride1 + ((long)D * strip_1 + column_1)] =
+              strip_y[row_1 * (D + 1) + (begin_y + column_1)];
+      }
+    }
+  }
+}
+
 // ---- long_rows
 
 static int long_rows_leaf0_run(cf_call *cf_state, int cf_leaf, const float *x, const float *gain, float *y, int b,
@@ -540,6 +709,47 @@ static int long_rows_tile1_run(cf_call *cf_state, int cf_leaf, int cf_instance, 
   return cf_launch(cf_state, cf_leaf, &cf_kernels[cf_instance], &cf_sizes, cf_arguments);
 }
 
+static int long_rows_tile2_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, int U0, int H, int D, int S,
+    const float *x, const float *gain, float *y, int b, int c, int hw)
+{
+  static cf_kernel cf_kernels[] = {
+    { CF_KERNEL(long_rows_tile2<32, 1, 4, 32, 4, 8>), {} },
+    { CF_KERNEL(long_rows_tile2<32, 1, 4, 128, 3, 4>), {} },
+    { CF_KERNEL(long_rows_tile2<128, 1, 1, 32, 3, 4>), {} },
+  };
+  const long long cf_given_x_stride0_wide = cf_mul(c, hw); // c * hw
+  long cf_given_x_stride0 = (long)cf_given_x_stride0_wide;
+  if (!cf_fits(cf_state, cf_given_x_stride0_wide, (long long)cf_given_x_stride0, "c * hw")) return cf_state->status;
+  const long long cf_given_x_stride1_wide = hw;
+  long cf_given_x_stride1 = (long)cf_given_x_stride1_wide;
+  if (!cf_fits(cf_state, cf_given_x_stride1_wide, (long long)cf_given_x_stride1, "hw")) return cf_state->status;
+  const long long cf_given_y_stride0_wide = cf_mul(c, hw); // c * hw
+  long cf_given_y_stride0 = (long)cf_given_y_stride0_wide;
+  if (!cf_fits(cf_state, cf_given_y_stride0_wide, (long long)cf_given_y_stride0, "c * hw")) return cf_state->status;
+  const long long cf_given_y_stride1_wide = hw;
+  long cf_given_y_stride1 = (long)cf_given_y_stride1_wide;
+  if (!cf_fits(cf_state, cf_given_y_stride1_wide, (long long)cf_given_y_stride1, "hw")) return cf_state->status;
+  const long long cf_given_k_limit_wide = cf_limit(c);
+  int cf_given_k_limit = (int)cf_given_k_limit_wide;
+  if (!cf_fits(cf_state, cf_given_k_limit_wide, (long long)cf_given_k_limit, "c")) return cf_state->status;
+  const long long cf_given_i_limit_wide = cf_limit(b);
+  int cf_given_i_limit = (int)cf_given_i_limit_wide;
+  if (!cf_fits(cf_state, cf_given_i_limit_wide, (long long)cf_given_i_limit, "b")) return cf_state->status;
+  const long long cf_given_p_limit_wide = cf_limit(hw);
+  int cf_given_p_limit = (int)cf_given_p_limit_wide;
+  if (!cf_fits(cf_state, cf_given_p_limit_wide, (long long)cf_given_p_limit, "hw")) return cf_state->status;
+  const cf_shape cf_sizes = {
+    { cf_div(cf_add(c, cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)), 1, 1 }, // blocks, one after the other
+    { cf_mul(T0, H), 1, 1 },
+    // T0*D*S + T0*D + 2*T0 words of shared memory
+    cf_add(cf_mul(D, cf_mul(S, T0)), cf_add(cf_mul(D, T0), cf_mul(2, T0))),
+  };
+  void *cf_arguments[] =
+      { &x, &gain, &y, &cf_given_x_stride0, &cf_given_x_stride1, &cf_given_y_stride0, &cf_given_y_stride1, &b, &hw,
+      &cf_given_k_limit, &cf_given_i_limit, &cf_given_p_limit, 0 };
+  return cf_launch(cf_state, cf_leaf, &cf_kernels[cf_instance], &cf_sizes, cf_arguments);
+}
+
 static int long_rows_run(cf_call *cf_state, const float *x, const float *gain, float *y, int b, int c, int hw, int B)
 {
   cf_choice cf_chosen;
@@ -585,8 +795,14 @@ static int long_rows_run(cf_call *cf_state, const float *x, const float *gain, f
     return long_rows_tile1_run(cf_state, cf_chosen.leaf, 2, 4, 1, 128, 2048, x, gain, y, b, c, hw);
   case 6:
     return long_rows_tile1_run(cf_state, cf_chosen.leaf, 3, 8, 1, 32, 512, x, gain, y, b, c, hw);
+  case 7:
+    return long_rows_tile2_run(cf_state, cf_chosen.leaf, 0, 32, 1, 4, 32, 4, x, gain, y, b, c, hw);
+  case 8:
+    return long_rows_tile2_run(cf_state, cf_chosen.leaf, 1, 32, 1, 4, 128, 3, x, gain, y, b, c, hw);
+  case 9:
+    return long_rows_tile2_run(cf_state, cf_chosen.leaf, 2, 128, 1, 1, 32, 3, x, gain, y, b, c, hw);
   default:
-    if (cf_state->tile > 0 && cf_state->tile <= 6)
+    if (cf_state->tile > 0 && cf_state->tile <= 9)
       return cf_report(cf_state->why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1,
           0);
   }
@@ -648,8 +864,8 @@ static int long_rows_call(bool cf_launches, const cf_machine *machine, int b, in
     return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "c >= 0", 0, c);
   if (!(hw >= 0))
     return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "hw >= 0", 0, hw);
-  if (!(!params || cf_chosen->tile <= 6))
-    return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "tile <= 6", cf_chosen->tile, 6);
+  if (!(!params || cf_chosen->tile <= 9))
+    return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "tile <= 9", cf_chosen->tile, 9);
   cf_state.tile = cf_chosen->tile;
 #ifdef CF_OBSERVE
   cf_observation cf_observed;

@@ -97,6 +97,12 @@ static inline const char *long_rows_explain(int leaf)
       "2048, M = 3";
   case 7: return "U0 + 40 <= R_B, T0*S + 2*T0 + 32 <= Z_B, T0*D <= T_B; register tile: T0 = 8, U0 = 1, D = 32, S = "
       "512, M = 6";
+  case 8: return "U0 + 40 <= R_B, T0*D*S + T0*D + 2*T0 <= Z_B, T0*H <= T_B; register tile: T0 = 32, U0 = 1, H = 4, D = "
+      "32, S = 4, M = 8";
+  case 9: return "U0 + 40 <= R_B, T0*D*S + T0*D + 2*T0 <= Z_B, T0*H <= T_B; register tile: T0 = 32, U0 = 1, H = 4, D = "
+      "128, S = 3, M = 4";
+  case 10: return "U0 + 40 <= R_B, T0*D*S + T0*D + 2*T0 <= Z_B, T0*H <= T_B; register tile: T0 = 128, U0 = 1, H = 1, D "
+      "= 32, S = 3, M = 4";
   default: return "there is no such leaf";
   }
 }
@@ -256,6 +262,18 @@ static inline cf_count long_rows_tile_cost(int cf_number, const cf_machine *mach
     { { 404, 0, 30, 32, 0, 0, 3, 44 }, { 184, 0, 208, 3072, 2, 2, 0, 36 }, { 11, 0, 20, 692, 2, 1, 0, 4 },
         { 6234, 0, 6434, 76800, 0, 500, 0, 1184 }, { 404, 0, 30, 32, 0, 0, 3, 44 }, { 184, 0, 160, 2304, 2, 2, 0, 36 },
         8, 40, 4144, 0 },
+    /* T0 = 32, U0 = 1, H = 4, D = 32, S = 4, M = 8 */
+    { { 45, 0, 1, 128, 2, 0, 0, 17 }, { 1856, 0, 624, 14336, 0, 5, 4, 282 }, { 800, 0, 250, 4813, 0, 2, 3, 75 },
+        { 16000, 0, 9400, 307200, 0, 1000, 0, 4313 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 41,
+        5184, 3 },
+    /* T0 = 32, U0 = 1, H = 4, D = 128, S = 3, M = 4 */
+    { { 45, 0, 1, 128, 2, 0, 0, 17 }, { 6592, 0, 2144, 51200, 0, 17, 4, 996 }, { 2716, 0, 439, 4755, 0, 3, 3, 300 },
+        { 20318, 0, 12397, 365715, 0, 334, 0, 4503 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 41,
+        16448, 2 },
+    /* T0 = 128, U0 = 1, H = 1, D = 32, S = 3, M = 4 */
+    { { 180, 0, 4, 512, 2, 0, 0, 17 }, { 6784, 0, 2432, 57344, 0, 5, 4, 636 }, { 3200, 0, 999, 19252, 0, 2, 3, 300 },
+        { 64000, 0, 37600, 1228800, 0, 1000, 0, 6000 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 41,
+        16640, 2 },
   };
   const long long cf_limit0 = c; /* c */
   const long long cf_limit1 = b; /* b */
@@ -354,6 +372,51 @@ static inline cf_count long_rows_tile_cost(int cf_number, const cf_machine *mach
         cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit3)))));
     cf_launch.is_cut = cf_limit0 % 8 != 0;
     break;
+  case 7: /* T0 = 32, U0 = 1, H = 4, D = 32, S = 4, M = 8 */
+    if (!(5184 <= cf_amount(machine->shared_words_per_block) && 128 <= cf_amount(machine->threads_per_block)
+        && 41 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED
+        && cf_limit(cf_limit1) != CF_UNDEFINED && cf_limit(cf_limit2) != CF_UNDEFINED)) return CF_SATURATED;
+    cf_work_of += 6;
+    cf_launch.blocks = cf_tiles(cf_limit0, 0, 32);
+    cf_launch.steps = cf_times(cf_number_of(cf_limit1), cf_number_of(cf_limit2) / 32);
+    cf_launch.parts = cf_times(cf_number_of(cf_limit1), (cf_count)(cf_number_of(cf_limit2) % 32 != 0));
+    cf_launch.turns = cf_times(cf_number_of(cf_limit1), cf_number_of(cf_limit2) % 32);
+    cf_launch.bytes =
+        cf_plus(cf_times(4,
+        cf_times(cf_number_of(cf_limit0), cf_times(cf_number_of(cf_limit1), cf_number_of(cf_limit2)))),
+        cf_plus(cf_times(4, cf_number_of(cf_limit0)),
+        cf_times(4, cf_times(cf_number_of(cf_limit0), cf_times(cf_number_of(cf_limit1), cf_number_of(cf_limit2))))));
+    break;
+  case 8: /* T0 = 32, U0 = 1, H = 4, D = 128, S = 3, M = 4 */
+    if (!(16448 <= cf_amount(machine->shared_words_per_block) && 128 <= cf_amount(machine->threads_per_block)
+        && 41 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED
+        && cf_limit(cf_limit1) != CF_UNDEFINED && cf_limit(cf_limit2) != CF_UNDEFINED)) return CF_SATURATED;
+    cf_work_of += 7;
+    cf_launch.blocks = cf_tiles(cf_limit0, 0, 32);
+    cf_launch.steps = cf_times(cf_number_of(cf_limit1), cf_number_of(cf_limit2) / 128);
+    cf_launch.parts = cf_times(cf_number_of(cf_limit1), (cf_count)(cf_number_of(cf_limit2) % 128 != 0));
+    cf_launch.turns = cf_times(cf_number_of(cf_limit1), cf_number_of(cf_limit2) % 128);
+    cf_launch.bytes =
+        cf_plus(cf_times(4,
+        cf_times(cf_number_of(cf_limit0), cf_times(cf_number_of(cf_limit1), cf_number_of(cf_limit2)))),
+        cf_plus(cf_times(4, cf_number_of(cf_limit0)),
+        cf_times(4, cf_times(cf_number_of(cf_limit0), cf_times(cf_number_of(cf_limit1), cf_number_of(cf_limit2))))));
+    break;
+  case 9: /* T0 = 128, U0 = 1, H = 1, D = 32, S = 3, M = 4 */
+    if (!(16640 <= cf_amount(machine->shared_words_per_block) && 128 <= cf_amount(machine->threads_per_block)
+        && 41 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED
+        && cf_limit(cf_limit1) != CF_UNDEFINED && cf_limit(cf_limit2) != CF_UNDEFINED)) return CF_SATURATED;
+    cf_work_of += 8;
+    cf_launch.blocks = cf_tiles(cf_limit0, 0, 128);
+    cf_launch.steps = cf_times(cf_number_of(cf_limit1), cf_number_of(cf_limit2) / 32);
+    cf_launch.parts = cf_times(cf_number_of(cf_limit1), (cf_count)(cf_number_of(cf_limit2) % 32 != 0));
+    cf_launch.turns = cf_times(cf_number_of(cf_limit1), cf_number_of(cf_limit2) % 32);
+    cf_launch.bytes =
+        cf_plus(cf_times(4,
+        cf_times(cf_number_of(cf_limit0), cf_times(cf_number_of(cf_limit1), cf_number_of(cf_limit2)))),
+        cf_plus(cf_times(4, cf_number_of(cf_limit0)),
+        cf_times(4, cf_times(cf_number_of(cf_limit0), cf_times(cf_number_of(cf_limit1), cf_number_of(cf_limit2))))));
+    break;
   default:
     return CF_SATURATED;
   }
@@ -369,8 +432,8 @@ static inline cf_tiling long_rows_tile(const cf_machine *machine, int b, int c, 
   const cf_tiling cf_none = { 0, 1, CF_SATURATED };
   cf_tiling cf_best = cf_none;
   int cf_number;
-  for (cf_number = 1; cf_wanted != 0 && cf_number <= 6; cf_number++)
-    if (cf_wanted < 0 || cf_wanted > 6 || cf_wanted == cf_number)
+  for (cf_number = 1; cf_wanted != 0 && cf_number <= 9; cf_number++)
+    if (cf_wanted < 0 || cf_wanted > 9 || cf_wanted == cf_number)
       cf_consider(&cf_best, cf_number, 1, long_rows_tile_cost(cf_number, machine, b, c, hw, cf_width, 1));
   if (cf_wanted <= 0) cf_consider(&cf_best, 0, 1, cf_leaf);
   (void)cf_left;
