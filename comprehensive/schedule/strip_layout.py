@@ -18,12 +18,32 @@ from fractions import Fraction
 from msgspec import Struct
 
 from comprehensive.algebra import Polynomial
-from comprehensive.kernel_ir.kernel import WIDTH, Alignment, Box, Comment, KernelStmt, SharedTile, StageBox
+from comprehensive.kernel_ir.kernel import (
+    OPAQUE,
+    WIDTH,
+    Alignment,
+    Box,
+    Comment,
+    KernelStmt,
+    SharedTile,
+    StageBox,
+)
 from comprehensive.kernel_ir.parameters import flat
 from comprehensive.kernel_ir.terms import conjunction, constant, counting, expression, least
 from comprehensive.loops.ir import ScalarType
 from comprehensive.machine.parameters import WORD_BYTES
-from comprehensive.metafork.ast import Assign, Binary, Conditional, Expr, If, Index, IntLiteral, Name, Stmt
+from comprehensive.metafork.ast import (
+    Assign,
+    Binary,
+    Call,
+    Conditional,
+    Expr,
+    If,
+    Index,
+    IntLiteral,
+    Name,
+    Stmt,
+)
 from comprehensive.metafork.fresh import Namer
 from comprehensive.metafork.rewrite import substitute
 from comprehensive.metafork.terms import plus, times
@@ -229,7 +249,7 @@ class StripLayout(Struct, frozen=True):
         """The columns of a strip that so many steps have stored go to memory, by all threads of the block."""
         if self.strip.stored is None:
             return ()
-        row, column, place = (name(base) for base in ("row", "column", "place"))
+        row, column, place, thread = (name(base) for base in ("row", "column", "place", "thread"))
         columns, begin = self._text(self.columns), self.strip.stored - self.strip.begin
         every = Polynomial.symbol(self._threads) * self.columns
         first = self.context.name("o0")
@@ -244,9 +264,11 @@ class StripLayout(Struct, frozen=True):
         )
         turns = Binary("/", plus(self._text(every), Binary("-", threads, ONE)), threads)
         body = (
-            constant(place, plus(times(Name(turn), threads), Name("threadIdx.x"))),
+            constant(place, plus(times(Name(turn), threads), Name(thread))),
             constant(row, Binary("/", Name(place), columns)),
             constant(column, Binary("%", Name(place), columns)),
             If(conjunction(is_there), (Assign(self._memory(plus(first, Name(row)), across), "=", stored),)),
         )
-        return (counting(turn, turns, body, unrolled=True),)
+        # Places are found anew for each strip: all of them would take too many registers.
+        anew = constant(thread, Call(OPAQUE, (Name("threadIdx.x"),)))
+        return (anew, counting(turn, turns, body, unrolled=True))

@@ -547,9 +547,10 @@ __global__ void __launch_bounds__(T0 * H, CF_BLOCKS(T0 * H, M)) long_rows_tile2(
       }
 #line "long_rows.cu"
       __syncthreads();
+      const int thread_1 = cf_opaque(threadIdx.x);
       #pragma unroll
       for (int turn_3 = 0; turn_3 < (T0 * D + (T0 * H - 1)) / (T0 * H); turn_3++) {
-        const int place_1 = turn_3 * (T0 * H) + threadIdx.x;
+        const int place_1 = turn_3 * (T0 * H) + thread_1;
         const int row_1 = place_1 / D;
         const int column_1 = place_1 % D;
         if (place_1 < T0 * D && o0 + row_1 < k_limit && column_1 < steps_2)

@@ -209,9 +209,10 @@ __global__ void __launch_bounds__(T0 * H, CF_BLOCKS(T0 * H, M)) walked_rows_tile
       }
 #line "walked_rows.cu"
     __syncthreads();
+    const int thread_1 = cf_opaque(threadIdx.x);
     #pragma unroll
     for (int turn_1 = 0; turn_1 < (T0 * D + (T0 * H - 1)) / (T0 * H); turn_1++) {
-      const int place_1 = turn_1 * (T0 * H) + threadIdx.x;
+      const int place_1 = turn_1 * (T0 * H) + thread_1;
       const int row_1 = place_1 / D;
       const int column_1 = place_1 % D;
       if (place_1 < T0 * D && o0 + row_1 < i_limit && column_1 < steps_1)
