@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from comprehensive.plan.plan import TilePlan
+from comprehensive.toolchain.nvcc import Tool
 from tests.examples import quick_of
-from tests.unit.schedule.tile_runs import compilation_of, numbers_of, recipes_of, run_all
+from tests.unit.schedule.tile_runs import compilation_of, numbers_of, recipes_of, run_all, warnings_of
 
 ROWS = """void f(int m, int n, {parameters}, int B)
 {{
@@ -152,6 +153,12 @@ def test_walks_compute_what_the_serial_c_does(case: str, tmp_path: Path) -> None
     sizes = [{**s, "k": 2} for s in SIZES] if "int k" in source_of(case) else SIZES
     refused = run_all(source_of(case), CASES[case][2], sizes, tmp_path, backwards=(False, True))
     assert not {number for number, _ in refused} & {*numbers_of(source_of(case), "walked rows")}
+
+
+@pytest.mark.toolchain
+@pytest.mark.parametrize("case", quick_of(CASES, ("from the end, with elements behind", "left early")))
+def test_nvcc_compiles_them_without_a_warning(case: str, tmp_path: Path, nvcc: Tool) -> None:
+    assert warnings_of(source_of(case), tmp_path, nvcc) == ()
 
 
 def test_a_step_may_have_a_loop_that_data_ends() -> None:
