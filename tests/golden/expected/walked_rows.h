@@ -144,7 +144,7 @@ static inline cf_count walked_rows_leaf_cost(int leaf, const cf_machine *machine
         { 0, 4, 1, 13, 0 }, { 5, 5, 1, 1, 0 } };
     static const cf_region cf_regions[] =
         { { 2, 4, 0, 0 }, { 0, 1, 0, 1 }, { 3, 1, 1, 0 }, { 4, 1, 10, 0 }, { 3, 1, 0, 0 }, { 0, 1, 0, 1 },
-        { 6, 1, 0, 0 } };
+        { 6, 4, 0, 0 } };
     static const cf_access cf_accesses[] = {
       { 2, 0, 0, 1, 0, 0, { 1, 0, 0 }, { 7, 1, 1 }, { 8, 0, 0 }, 0, 2, 0, 1 }, /* x, read */
       { 2, 0, 3, 1, 1, 1, { 1, 0, 0 }, { 7, 1, 1 }, { 0, 0, 0 }, 0, 2, 0, 1 }, /* shared memory, written */
