@@ -30,8 +30,10 @@ from comprehensive.loops.integers import ZERO, Ring
 from comprehensive.loops.interpreter import Order
 from comprehensive.loops.ir import Nest, Points, RegisterTile, Role
 from comprehensive.loops.normalize import normalize
+from comprehensive.loops.traverse import all_names
 from comprehensive.loops.verify import verify
 from comprehensive.metafork.ast import Binary, Function, If, Stmt
+from comprehensive.metafork.fresh import Namer
 from comprehensive.model.values import wide_value
 from comprehensive.optimize.protocols import Applied
 from comprehensive.records import replace
@@ -248,7 +250,10 @@ PRIMITIVES: Mapping[str, Callable[[Nest, RegisterTile], RegisterTile | None]] = 
     "accumulate": accumulated,
     "batch": lambda nest, tile: with_inner(tile, 1),
     "conditions_inside": lambda nest, tile: _with_bodies(
-        tile, lambda body: conditions_inside(body, types_in(nest, tile))
+        tile,
+        lambda body: conditions_inside(
+            body, types_in(nest, tile), Namer({*all_names(nest), *types_in(nest, tile)})
+        ),
     ),
     "equalize": equalized,
     "even_loops": with_even_loops,
