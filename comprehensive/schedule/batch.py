@@ -54,5 +54,5 @@ def with_shared(tile: RegisterTile, number: int) -> RegisterTile:
 
 
 def _with(tile: RegisterTile, inner: Sequence[Coordinate]) -> RegisterTile:
-    batch = tuple(Batch(c.name, c.limit) for c in tile.coordinates if c not in inner)
-    return replace(tile, coordinates=tuple(inner), batch=batch)
+    more = tuple(Batch(c.name, c.limit) for c in tile.coordinates if c not in inner)
+    return replace(tile, coordinates=tuple(inner), batch=(*tile.batch, *more))

@@ -267,8 +267,8 @@ PRIMITIVES: Mapping[str, Callable[[Nest, RegisterTile], RegisterTile | None]] = 
     "transposed_accesses": over_two_coordinates,
 }
 """The primitives from tile to tile, which are given one over all coordinates and may make nothing of it."""
-ONCE = {"batch", "transposed_accesses", "jam_serial_loop"}
-"""Two take tiles that have no batch yet, and groups of turns may be jammed as turns are."""
+ONCE = {"transposed_accesses", "jam_serial_loop"}
+"""One takes tiles that have no batch yet, and groups of turns may be jammed as turns are."""
 IDEMPOTENT = {name: PRIMITIVES[name] for name in PRIMITIVES.keys() - ONCE} | {"interior": _far_from_borders}
 """The primitives that change nothing when they are applied again."""
 

@@ -73,3 +73,31 @@ def test_turns_done_together_compute_what_the_source_does(name: str, tmp_path: P
 def test_other_loops_are_left(name: str) -> None:
     source = POINTS.format(turn=LEFT[name])
     assert not numbers_of(source, "jammed product of 8")
+
+
+def test_points_of_two_coordinates_are_a_batch_of_those_along_one(tmp_path: Path) -> None:
+    source = """void f(int m, int n, int d, float x[d][m][n], float y[d][n + n], float out[m][n], int B0, int B1)
+{
+  meta_schedule block(B0, B1) {
+    meta_for (int i = 0; i < m; i++)
+      meta_for (int j = 0; j < n; j++) {
+        float s = 1;
+        for (int c = 0; c < d; c++) {
+          float t = 0;
+          for (int l = 0; l < n; l++) { float u = x[c][i][l] - y[c][j + l]; t += u * u; }
+          s += t * c;
+        }
+        out[i][j] = s;
+      }
+  }
+}
+"""
+    assert numbers_of(source, "jammed product of 8")
+    arrays: dict[str, tuple[tuple[int | str, ...], str]] = {
+        "x": (("d", "m", "n"), "f4"),
+        "y": (("d", "n + n"), "f4"),
+        "out": (("m", "n"), "f4"),
+    }
+    run_all(
+        source, arrays, [{"m": 3, "n": n, "d": d, "B0": 1, "B1": 5} for n, d in ((70, 9), (13, 17))], tmp_path
+    )
