@@ -1,4 +1,4 @@
-"""Leave early: a loop that a point may leave becomes one that it goes through to the end, doing nothing any more.
+"""Left early: a loop that a point may leave becomes one that it goes through to the end, doing nothing any more.
 
 ::
 

@@ -24,6 +24,7 @@ from comprehensive.algebra import Polynomial
 from comprehensive.kernel_ir.kernel import (
     Await,
     Barrier,
+    Comment,
     Commit,
     KernelStmt,
 )
@@ -37,7 +38,7 @@ from comprehensive.metafork.rewrite import map_expression, map_expressions, with
 from comprehensive.metafork.terms import conjunction, plus
 from comprehensive.metafork.walk import arrays_assigned, statements_in
 from comprehensive.records import replace
-from comprehensive.schedule.context import ONE, ZERO, TileContext, commented, is_same_for_all_points
+from comprehensive.schedule.context import ONE, ZERO, TileContext, is_same_for_all_points
 from comprehensive.schedule.operands import has_steps, serial_loop
 from comprehensive.schedule.recipe import TileKernel
 from comprehensive.schedule.short_loops import is_short, is_short_nest
@@ -191,11 +192,13 @@ class WalkKernel:
         brought = tuple(s for each in layouts for s in each.brought())
         if brought:
             result.append(If(conjunction([context.name("point"), has_steps(count)]), brought))
-        result.append(
-            commented(context, "walk", [s.array for s in walk.strips], f"along {loop.shown}, in order")
-        )
         if is_short(loop):
+            result.append(Comment(f"cut({loop.shown}): each point along its own row, in order"))
             return [*result, *self._whole(walk, layouts)]
+        depth = context.tile.depth
+        result.append(
+            Comment(f"cut({loop.shown}): strips of {depth} columns, each point along its own row, in order")
+        )
         return [*result, *self._strips(walk, layouts, count)]
 
     def _laid_out(self, walk: Walk) -> list[StripLayout]:

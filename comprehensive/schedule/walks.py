@@ -1,4 +1,4 @@
-"""Walks: a loop that goes along a row of its own at each point in, the strips of these rows out.
+"""The walks of points: a loop that goes along a row of its own at each point in, the strips of these rows out.
 
 ::
 

@@ -9,7 +9,7 @@ Threads of a warp that walk along rows in global memory access as many lines, an
 Here strips of the rows of a block are copied to shared memory by threads that are neighbours along a row, and each
 point walks along its own; what it stores goes back in the same way.
 
-Composed of: leave early, even loops, split, bind, stage(SHARED, S strips in flight), walk ahead (`walks.py`,
+Composed of: left early, even loops, split, bind, stage(SHARED, S strips in flight), walk ahead (`walks.py`,
 `strip_layout.py`, `walk_kernel.py`).
 """
 
@@ -19,6 +19,8 @@ from msgspec import Struct
 
 from comprehensive.kernel_ir.kernel import Kernel
 from comprehensive.loops.ir import Nest, RegisterTile
+from comprehensive.metafork.ast import Break
+from comprehensive.metafork.walk import leaves_loop
 from comprehensive.optimize.protocols import NotApplicable
 from comprehensive.records import replace
 from comprehensive.schedule.batch import with_inner
@@ -50,6 +52,12 @@ class WalkedRows(Struct, frozen=True):
             return None
         if any(isinstance(recipe.fit(nest, tile), RegisterTile) for recipe in SHARING) or _stays(nest, tile):
             return None
+        loops = [loop for body in tile.bodies for loop in row_loops(body)]
+        early = [loop for loop in loops if leaves_loop(loop.body, Break)]
+        if early:
+            return NotApplicable(
+                f"the loop over '{early[0].shown}' may end early, and strips are copied beyond that"
+            )
         return replace(even, lanes=even.share)
 
     def lower(self, context: TileContext) -> TileKernel:

@@ -440,7 +440,7 @@ __global__ void __launch_bounds__(T0 * H, CF_BLOCKS(T0 * H, M)) long_rows_tile2(
   for (int i = 0; i < i_limit; i++) {
 #line "long_rows.cu"
     __syncthreads();
-    // walk(x): along p, in order
+    // cut(p): strips of D columns, each point along its own row, in order
     #pragma unroll
     for (int ahead_1 = 0; ahead_1 < S - 1; ahead_1++) {
       const int valid_x = p_limit - D * ahead_1 < D ? p_limit - D * ahead_1 : D;
@@ -500,7 +500,7 @@ __global__ void __launch_bounds__(T0 * H, CF_BLOCKS(T0 * H, M)) long_rows_tile2(
   for (int i = 0; i < i_limit; i++) {
 #line "long_rows.cu"
     __syncthreads();
-    // walk(x, y): along p, in order
+    // cut(p): strips of D columns, each point along its own row, in order
     #pragma unroll
     for (int ahead_2 = 0; ahead_2 < S - 1; ahead_2++) {
       const int valid_x_1 = p_limit - D * ahead_2 < D ? p_limit - D * ahead_2 : D;
@@ -714,7 +714,7 @@ static int long_rows_tile2_run(cf_call *cf_state, int cf_leaf, int cf_instance, 
     const float *x, const float *gain, float *y, int b, int c, int hw)
 {
   static cf_kernel cf_kernels[] = {
-    { CF_KERNEL(long_rows_tile2<32, 1, 4, 32, 4, 8>), {} },
+    { CF_KERNEL(long_rows_tile2<32, 1, 4, 32, 4, 4>), {} },
     { CF_KERNEL(long_rows_tile2<32, 1, 4, 128, 3, 4>), {} },
     { CF_KERNEL(long_rows_tile2<128, 1, 1, 32, 3, 4>), {} },
   };

@@ -98,7 +98,7 @@ static inline const char *long_rows_explain(int leaf)
   case 7: return "U0 + 40 <= R_B, T0*S + 2*T0 + 32 <= Z_B, T0*D <= T_B; register tile: T0 = 8, U0 = 1, D = 32, S = "
       "512, M = 6";
   case 8: return "U0 + 40 <= R_B, T0*D*S + T0*D + 2*T0 <= Z_B, T0*H <= T_B; register tile: T0 = 32, U0 = 1, H = 4, D = "
-      "32, S = 4, M = 8";
+      "32, S = 4, M = 4";
   case 9: return "U0 + 40 <= R_B, T0*D*S + T0*D + 2*T0 <= Z_B, T0*H <= T_B; register tile: T0 = 32, U0 = 1, H = 4, D = "
       "128, S = 3, M = 4";
   case 10: return "U0 + 40 <= R_B, T0*D*S + T0*D + 2*T0 <= Z_B, T0*H <= T_B; register tile: T0 = 128, U0 = 1, H = 1, D "
@@ -262,7 +262,7 @@ static inline cf_count long_rows_tile_cost(int cf_number, const cf_machine *mach
     { { 404, 0, 30, 32, 0, 0, 3, 44 }, { 184, 0, 208, 3072, 2, 2, 0, 36 }, { 11, 0, 20, 692, 2, 1, 0, 4 },
         { 6234, 0, 6434, 76800, 0, 500, 0, 1184 }, { 404, 0, 30, 32, 0, 0, 3, 44 }, { 184, 0, 160, 2304, 2, 2, 0, 36 },
         8, 40, 4144, 0 },
-    /* T0 = 32, U0 = 1, H = 4, D = 32, S = 4, M = 8 */
+    /* T0 = 32, U0 = 1, H = 4, D = 32, S = 4, M = 4 */
     { { 45, 0, 1, 128, 2, 0, 0, 17 }, { 1856, 0, 624, 14336, 0, 5, 4, 282 }, { 800, 0, 250, 4813, 0, 2, 3, 75 },
         { 16000, 0, 9400, 307200, 0, 1000, 0, 4313 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 41,
         5184, 3 },
@@ -372,7 +372,7 @@ static inline cf_count long_rows_tile_cost(int cf_number, const cf_machine *mach
         cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit3)))));
     cf_launch.is_cut = cf_limit0 % 8 != 0;
     break;
-  case 7: /* T0 = 32, U0 = 1, H = 4, D = 32, S = 4, M = 8 */
+  case 7: /* T0 = 32, U0 = 1, H = 4, D = 32, S = 4, M = 4 */
     if (!(5184 <= cf_amount(machine->shared_words_per_block) && 128 <= cf_amount(machine->threads_per_block)
         && 41 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED
         && cf_limit(cf_limit1) != CF_UNDEFINED && cf_limit(cf_limit2) != CF_UNDEFINED)) return CF_SATURATED;

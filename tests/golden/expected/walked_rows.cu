@@ -180,7 +180,7 @@ __global__ void __launch_bounds__(T0 * H, CF_BLOCKS(T0 * H, M)) walked_rows_tile
 #line 6 "walked_rows.mf"
     s = 0;
 #line "walked_rows.cu"
-  // walk(x, y): along t, in order
+  // cut(t): strips of D columns, each point along its own row, in order
   #pragma unroll
   for (int ahead_1 = 0; ahead_1 < S - 1; ahead_1++) {
     const int valid_x = t_limit - D * ahead_1 < D ? t_limit - D * ahead_1 : D;
@@ -308,9 +308,9 @@ static int walked_rows_tile1_run(cf_call *cf_state, int cf_leaf, int cf_instance
     int cf_width, const unsigned char *x, int *y, int m, int n)
 {
   static cf_kernel cf_kernels[] = {
-    { CF_KERNEL(walked_rows_tile1<32, 1, 4, 32, 4, 8, 4>), {} },
-    { CF_KERNEL(walked_rows_tile1<32, 1, 4, 32, 4, 8, 2>), {} },
-    { CF_KERNEL(walked_rows_tile1<32, 1, 4, 32, 4, 8, 1>), {} },
+    { CF_KERNEL(walked_rows_tile1<32, 1, 4, 32, 4, 4, 4>), {} },
+    { CF_KERNEL(walked_rows_tile1<32, 1, 4, 32, 4, 4, 2>), {} },
+    { CF_KERNEL(walked_rows_tile1<32, 1, 4, 32, 4, 4, 1>), {} },
     { CF_KERNEL(walked_rows_tile1<32, 1, 4, 128, 3, 4, 4>), {} },
     { CF_KERNEL(walked_rows_tile1<32, 1, 4, 128, 3, 4, 2>), {} },
     { CF_KERNEL(walked_rows_tile1<32, 1, 4, 128, 3, 4, 1>), {} },

@@ -88,7 +88,7 @@ static inline const char *walked_rows_explain(int leaf)
   case 2: return "U0 + 40 <= R_B, T0 <= T_B; register tile: T0 = 256, U0 = 4, M = 8";
   case 3: return "U0 + 40 <= R_B, T0 <= T_B; register tile: T0 = 256, U0 = 2, M = 8";
   case 4: return "U0 + 40 <= R_B, T0*D*S + 4*T0*D + 8*T0 <= 4*Z_B, T0*H <= T_B; register tile: T0 = 32, U0 = 1, H = 4, "
-      "D = 32, S = 4, M = 8";
+      "D = 32, S = 4, M = 4";
   case 5: return "U0 + 40 <= R_B, T0*D*S + 4*T0*D + 8*T0 <= 4*Z_B, T0*H <= T_B; register tile: T0 = 32, U0 = 1, H = 4, "
       "D = 128, S = 3, M = 4";
   case 6: return "U0 + 40 <= R_B, T0*D*S + 4*T0*D + 8*T0 <= 4*Z_B, T0*H <= T_B; register tile: T0 = 128, U0 = 1, H = "
@@ -220,15 +220,15 @@ static inline cf_count walked_rows_tile_cost(int cf_number, const cf_machine *ma
     /* T0 = 256, U0 = 2, M = 8 */
     { { 0, 0, 0, 32768, 1, 0, 0, 0 }, { 1520, 0, 1024, 0, 0, 1, 0, 161 }, { 0, 0, 0, 0, 0, 0, 0, 0 },
         { 0, 0, 0, 0, 0, 0, 0, 0 }, { 0, 0, 0, 24576, 2, 0, 0, 0 }, { 1140, 0, 768, 0, 0, 2, 0, 162 }, 8, 32, 0, 0 },
-    /* T0 = 32, U0 = 1, H = 4, D = 32, S = 4, M = 8, 4 together */
+    /* T0 = 32, U0 = 1, H = 4, D = 32, S = 4, M = 4, 4 together */
     { { 24, 0, 24, 0, 1, 0, 0, 3 }, { 3168, 0, 168, 5120, 0, 33, 2, 2610 }, { 171, 0, 104, 1946, 0, 1, 2, 16 },
         { 93700, 0, 2000, 102400, 0, 1000, 0, 81066 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 41,
         2112, 3 },
-    /* T0 = 32, U0 = 1, H = 4, D = 32, S = 4, M = 8, 2 together */
+    /* T0 = 32, U0 = 1, H = 4, D = 32, S = 4, M = 4, 2 together */
     { { 1920, 0, 96, 0, 4, 0, 0, 180 }, { 3872, 0, 224, 6144, 1, 33, 2, 2616 }, { 800, 0, 160, 2970, 1, 1, 2, 30 },
         { 96000, 0, 2000, 102400, 0, 1000, 0, 80819 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 41,
         2112, 3 },
-    /* T0 = 32, U0 = 1, H = 4, D = 32, S = 4, M = 8, 1 together */
+    /* T0 = 32, U0 = 1, H = 4, D = 32, S = 4, M = 4, 1 together */
     { { 1920, 0, 96, 0, 4, 0, 0, 180 }, { 3872, 0, 224, 6144, 1, 33, 2, 2616 }, { 800, 0, 160, 2970, 1, 1, 2, 30 },
         { 96000, 0, 2000, 102400, 0, 1000, 0, 80819 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 41,
         2112, 3 },
@@ -285,7 +285,7 @@ static inline cf_count walked_rows_tile_cost(int cf_number, const cf_machine *ma
         cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))));
     cf_launch.is_cut = cf_limit0 % 512 != 0;
     break;
-  case 3: /* T0 = 32, U0 = 1, H = 4, D = 32, S = 4, M = 8 */
+  case 3: /* T0 = 32, U0 = 1, H = 4, D = 32, S = 4, M = 4 */
     if (!(2112 <= cf_amount(machine->shared_words_per_block) && 128 <= cf_amount(machine->threads_per_block)
         && 41 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED
         && cf_limit(cf_limit1) != CF_UNDEFINED)) return CF_SATURATED;

@@ -27,7 +27,7 @@ CASES = {
     "a coordinate of the other operand": (
         "const float a[k][n][3][n], const float b[k][n]",
         "a[l][q][r][s] * b[l][p]",
-        ("p", "s"),
+        ("p", "q_r_s"),
         {"a": (("k", "n", 3, "n"), "f4"), "b": (("k", "n"), "f4")},
     ),
     "one that both operands have": (

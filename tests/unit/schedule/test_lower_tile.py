@@ -231,7 +231,7 @@ def test_first_values_that_are_alike_are_assigned_once_to_all_points() -> None:
         ("for (int l = 0; l < i * j; l++) c[i][j] += a[i][l];", "is not the same for all points"),
         (
             "float s = 0; for (int l = 0; l < k; l++) s = s * 0.5f + l; c[i][j] = s;",
-            "reads nothing that changes",
+            "read nothing that changes",
         ),
         ("for (int l = 0; l < k; l++) c[i][j] += a[i][l] * a[i][2 * l];", "subscript of 'a' is not 'l'"),
         ("for (int l = 0; l < k; l++) c[i][j] += a[i][2 * l];", "is not 'l' and what does not change"),

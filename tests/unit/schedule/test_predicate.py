@@ -9,7 +9,14 @@ import pytest
 from comprehensive.optimize.protocols import NotApplicable
 from tests.examples import quick_of
 from tests.unit.schedule.test_lower_tile import PLANE, SIZES
-from tests.unit.schedule.tile_runs import compilation_of, recipes_of, register_tiles_of, run_all, sources_of
+from tests.unit.schedule.tile_runs import (
+    compilation_of,
+    numbers_of,
+    recipes_of,
+    register_tiles_of,
+    run_all,
+    sources_of,
+)
 
 BODY = "if ({condition}) {{ float s = c[i][j]; for (int l = 0; l < k; l++) s += a[i][l] * b[j][l]; c[i][j] = s; }}"
 PARAMETERS = "float a[m][k], float b[n][k], float c[m][n]"
@@ -23,7 +30,8 @@ CONDITIONS = ("j <= i || j > 2 * i + 3", "2 * i >= j && i < j + 90")
 def test_every_instance_computes_what_the_source_does(condition: str, tmp_path: Path) -> None:
     source = PLANE.format(parameters=PARAMETERS, body=BODY.format(condition=condition))
     runs = [SIZES, {**SIZES, "m": 66, "n": 20, "k": 272}, {**SIZES, "n": 70, "m": 131, "k": 0}]
-    assert run_all(source, ARRAYS, runs, tmp_path) == set()
+    refused = {number for number, _ in run_all(source, ARRAYS, runs, tmp_path)}
+    assert refused <= set(numbers_of(source))  # rows that stay are for some lengths
 
 
 SQUARE = """void f(int n, int k, const float a[{rows}][k], float c[n][n], int B)
