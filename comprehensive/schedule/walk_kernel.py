@@ -46,7 +46,7 @@ from comprehensive.schedule.strip_layout import StripLayout, StripNames
 from comprehensive.schedule.walk_ahead import ReadAhead, walk_ahead
 from comprehensive.schedule.walks import Strip, strips_of
 
-MOST_AHEAD = 4
+ROWS_AHEAD = 4
 """Rows that a walk reads ahead, each in registers."""
 
 
@@ -289,7 +289,7 @@ class WalkKernel:
         for layout in layouts:
             strip = layout.strip
             for reference, column in strip.references.items():
-                if reference in strip.early and len(found) < MOST_AHEAD:
+                if reference in strip.early and len(found) < ROWS_AHEAD:
                     found[reference] = ReadAhead(
                         self._name(f"ahead_{strip.array}"),
                         layout.type,
