@@ -25,7 +25,7 @@ from typing import ClassVar
 from comprehensive.kernel_ir.kernel import MULTIPLIES_HALVES, KernelStmt, LoadMatrices
 from comprehensive.kernel_ir.terms import constant, counting
 from comprehensive.metafork.ast import Binary, Expr, Index, IntLiteral, Name, ScalarType, Stmt
-from comprehensive.metafork.terms import plus
+from comprehensive.metafork.terms import plus, times
 from comprehensive.schedule.shared_epilogue import epilogue_words
 from comprehensive.schedule.tensor_core_layout import COLUMNS, ROWS, TWO, TensorCoreLayout
 
@@ -78,8 +78,7 @@ class HalvesLayout(TensorCoreLayout):
         r, line = context.name(f"r{number}"), context.name("line")
         place = Binary("+", self.of_warp(number), Binary("*", IntLiteral(2 * SIDE), r))
         beside, later = (context.name(base) for base in (("high", "low") if number else ("low", "high")))
-        later = later if self.of_register_half == 1 else Binary("*", IntLiteral(self.of_register_half), later)
-        place, step = plus(place, beside), plus(z, later)
+        place, step = plus(place, beside), plus(z, times(IntLiteral(self.of_register_half), later))
         place, step = (place, plus(step, line)) if turned else (plus(place, line), step)
         registers = Index(context.names[f"fragment_{name}"], (which, r))
         load = LoadMatrices(registers, self._read(name, step, (place, place)), turned)

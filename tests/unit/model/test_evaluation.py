@@ -78,7 +78,7 @@ def test_functions_are_made_once() -> None:
 
 
 def test_what_does_not_change_while_a_block_is_gone_through_is_computed_once() -> None:
-    """Of variables it is not known: a loop may count in them, as ``a`` here."""
+    """Nothing is known of variables, since a loop may count in them, as one counts in ``a`` here."""
     of, threads = expressions_of(KERNEL).of, walk()
     fixed, changing = (Binary("*", Name("threadIdx.x"), other) for other in (Name("wide"), Name("a")))
     assert of(fixed)(threads, 1) is of(fixed)(threads, 1)

@@ -117,7 +117,7 @@ def test_a_loop_that_data_may_end_early_has_the_turns_that_it_has_at_most() -> N
 
 
 def test_loops_in_each_other_with_one_bound_are_counted_apart() -> None:
-    """With the bound of the outer one for both, a turn more of it would be five steps, and not four."""
+    """If both had the bound of the outer loop, a turn more of it would be five steps, and not four."""
     same, apart = (
         _work(
             _points(f"for (int u = 0; u < m; u++) if (s < x[u]) for (int v = 0; v < {bound}; v++) s += x[v];")

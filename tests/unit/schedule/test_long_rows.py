@@ -359,7 +359,7 @@ def test_a_loop_whose_operands_go_through_shared_memory_is_another_recipes_unles
 
 
 def test_a_thread_that_reads_several_values_of_a_step_has_fewer_steps_in_registers() -> None:
-    """As many words of registers and of shared memory as where it reads two of them."""
+    """The thread takes as many words of registers and of shared memory as where it reads two values."""
     source, _ = CASES["slow steps, of which one thread reads several values"]
     (plan,) = compilation_of(source).plan.functions
     (tiling,) = (t for t in plan.regions[0].tilings if t.recipe == "long rows")
